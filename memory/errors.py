@@ -1,0 +1,35 @@
+"""What can go wrong with a memory, each as one sentence that says what happened and what to do."""
+
+from __future__ import annotations
+
+
+class OttoError(Exception):
+    """An expected failure. ``str(error)`` is the sentence that a person reads."""
+
+
+class StoreDamaged(OttoError):
+    """The file is not a database, or its pages are broken. It has been left untouched."""
+
+
+class StoreTooNew(OttoError):
+    """A newer Otto wrote the file."""
+
+
+class StoreReadOnly(OttoError):
+    """A write was asked of a store that was opened for reading only."""
+
+
+class StoreUnavailable(OttoError):
+    """The file or its folder cannot be opened, read or written (missing, permissions, disk full)."""
+
+
+class EventConflict(OttoError):
+    """An event with the same thread and id but other content is already on the tape."""
+
+
+class UnknownId(OttoError):
+    """No event, chunk or bullet has this id."""
+
+
+class EmbeddingUnavailable(OttoError):
+    """The embedding model cannot be reached or loaded. Recall goes on by keyword and recency."""

@@ -1,0 +1,1 @@
+"""The face for people: Textual screens, widgets and styles. Draws; decides nothing."""

@@ -1,0 +1,131 @@
+"""The tape file's tables, and how an older file becomes a current one.
+
+``events`` and ``ledger`` are the record: append-only, guarded by triggers. Every other table is derived from them
+and can be dropped and rebuilt (``memory/rebuild.py``).
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database, Migrations
+
+SCHEMA_VERSION = 1
+"""Kept in ``PRAGMA user_version``; a file with a higher one was written by a newer Otto."""
+
+tape_migrations = Migrations("otto-tape")
+
+DERIVED_TABLES = ("chunks", "chunks_fts", "vectors", "pending", "bullets", "bullet_refs")
+
+
+@tape_migrations()
+def version_1(db: Database) -> None:
+    """Create every table of schema 1."""
+    for statement in _VERSION_1:
+        db.execute(statement)
+    db.execute("PRAGMA user_version = 1")
+
+
+_VERSION_1 = (
+    # -- the record ------------------------------------------------------------------------------------------
+    """
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        thread TEXT NOT NULL,
+        id TEXT NOT NULL,
+        source TEXT NOT NULL,
+        role TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        t_event TEXT NOT NULL,
+        t_ingest TEXT NOT NULL,
+        text TEXT NOT NULL,
+        refs TEXT NOT NULL DEFAULT '[]',
+        meta TEXT NOT NULL DEFAULT '{}',
+        UNIQUE (thread, id)
+    )
+    """,
+    """
+    CREATE TABLE ledger (
+        n INTEGER PRIMARY KEY AUTOINCREMENT,
+        kind TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        t TEXT NOT NULL,
+        data TEXT NOT NULL
+    )
+    """,
+    "CREATE TRIGGER events_are_never_edited BEFORE UPDATE ON events"
+    " BEGIN SELECT RAISE(ABORT, 'the tape is append-only'); END",
+    "CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events"
+    " BEGIN SELECT RAISE(ABORT, 'the tape is append-only'); END",
+    "CREATE TRIGGER ledger_is_never_edited BEFORE UPDATE ON ledger"
+    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+    "CREATE TRIGGER ledger_is_never_deleted BEFORE DELETE ON ledger"
+    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+    # -- a reply that is still streaming; becomes an event when it ends, or on the next open ---------------------
+    """
+    CREATE TABLE drafts (
+        id TEXT PRIMARY KEY,
+        thread TEXT NOT NULL,
+        source TEXT NOT NULL,
+        t_event TEXT NOT NULL,
+        text TEXT NOT NULL
+    )
+    """,
+    # -- small facts about the file: session id, current embedding stamp ----------------------------------------
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    # -- derived: units of search ---------------------------------------------------------------------------------
+    """
+    CREATE TABLE chunks (
+        rowid INTEGER PRIMARY KEY,
+        hash TEXT NOT NULL UNIQUE,
+        seq INTEGER NOT NULL REFERENCES events (seq),
+        start INTEGER NOT NULL,
+        end INTEGER NOT NULL,
+        tokens INTEGER NOT NULL
+    )
+    """,
+    "CREATE INDEX chunks_by_seq ON chunks (seq)",
+    # Contentless: the index stores no text. Rows are inserted through memory/words.py, which makes any script
+    # searchable; rowid is the chunk's.
+    "CREATE VIRTUAL TABLE chunks_fts USING fts5(words, content='', tokenize='porter unicode61 remove_diacritics 2')",
+    """
+    CREATE TABLE vectors (
+        hash TEXT NOT NULL,
+        stamp TEXT NOT NULL,
+        vector BLOB NOT NULL,
+        PRIMARY KEY (stamp, hash)
+    ) WITHOUT ROWID
+    """,
+    # -- derived: the live tiers ------------------------------------------------------------------------------------
+    """
+    CREATE TABLE pending (
+        kind TEXT NOT NULL,
+        seq INTEGER NOT NULL REFERENCES events (seq),
+        tier TEXT NOT NULL CHECK (tier IN ('x', 'y')),
+        turn INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        spans TEXT,
+        PRIMARY KEY (kind, seq)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE bullets (
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL,
+        generation INTEGER NOT NULL,
+        form TEXT NOT NULL,
+        protected INTEGER NOT NULL,
+        text TEXT,
+        spans TEXT,
+        tokens INTEGER NOT NULL,
+        PRIMARY KEY (kind, id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE bullet_refs (
+        kind TEXT NOT NULL,
+        bullet TEXT NOT NULL,
+        seq INTEGER NOT NULL REFERENCES events (seq),
+        PRIMARY KEY (kind, bullet, seq)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX bullet_refs_by_seq ON bullet_refs (kind, seq)",
+)

@@ -1,0 +1,121 @@
+"""What happened in a session, as typed events. Screens and the plain chat draw these; nothing else tells them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory.values import Compaction, Demotion, Event
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The person's words are on disk."""
+
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request has gone to the model; nothing has come back yet."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """More of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """More of the model's visible reasoning. It is shown, not kept."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUsed:
+    """The model called a tool and has its answer."""
+
+    name: str
+    arguments: str
+    summary: str
+    """One line: what came of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDone:
+    """A turn has ended: whole, stopped or failed. The last event of every turn."""
+
+    event: Event | None
+    """The reply on the tape; None when not one character came."""
+    error: str | None = None
+    """The sentence to show when the model failed."""
+    stopped: bool = False
+    """The person stopped it; what had come is kept and marked."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    """US dollars; None when the price is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demoted:
+    """Whole turns moved from X to Y."""
+
+    demotion: Demotion
+
+
+@dataclass(frozen=True, slots=True)
+class Compacting:
+    """A compaction has begun behind the conversation."""
+
+    items: int
+    made_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A compaction has been swapped in."""
+
+    compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingProgress:
+    """Vectors are being made."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChanged:
+    """Something in the tiers, bullets or vectors is different: ask for a new snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence that the person should see once."""
+
+    text: str
+    level: str = "warning"
+    """``information``, ``warning`` or ``error``."""
+
+
+SessionEvent = (
+    Said
+    | Waiting
+    | Delta
+    | Thinking
+    | ToolUsed
+    | TurnDone
+    | Demoted
+    | Compacting
+    | Compacted
+    | EmbeddingProgress
+    | MemoryChanged
+    | Notice
+)

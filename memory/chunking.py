@@ -25,18 +25,17 @@ _JOINERS = "\u200d\ufe0e\ufe0f"
 def split(text: str, max_tokens: int = CHUNK_TOKENS) -> list[tuple[int, int, int]]:
     """Cut ``text`` into pieces of at most ``max_tokens`` tokens; return ``(start, end, tokens)`` for each.
 
-    The pieces joined in order are the text. Cuts fall at the end of a paragraph, else of a line, a sentence or
-    a word; a word that is longer than a piece is cut where the piece is full. A single character that costs more
-    than ``max_tokens`` is a piece of its own. The same text is always cut the same way, in linear time.
+    The pieces joined in order are the text. Cuts fall at the end of a paragraph, else of a line, a sentence
+    or a word; a word that is longer than a piece is cut where the piece is full. A single character that
+    costs more than ``max_tokens`` is a piece of its own. The same text is always cut the same way, in linear
+    time.
     """
     if max_tokens < 1:
         raise ValueError("max_tokens must be at least 1")
     pieces = []
     start = 0
     while start < len(text):
-        end = start + _next_cut(
-            text[start : start + max_tokens * _CHARACTERS_A_TOKEN], max_tokens, text, start
-        )
+        end = start + _next_cut(text[start : start + max_tokens * _CHARACTERS_A_TOKEN], max_tokens, text, start)
         pieces.append((start, end, count_tokens(text[start:end])))
         start = end
     return pieces

@@ -37,9 +37,7 @@ def count_tokens(text: str) -> int:
         return len(text) // CHARACTERS_A_TOKEN
     if len(text) <= _SLICE:
         return len(encoding.encode_ordinary(text))
-    return sum(
-        len(encoding.encode_ordinary(text[start : start + _SLICE])) for start in range(0, len(text), _SLICE)
-    )
+    return sum(len(encoding.encode_ordinary(text[start : start + _SLICE])) for start in range(0, len(text), _SLICE))
 
 
 def prefix_length(text: str, max_tokens: int) -> int:

@@ -1,8 +1,9 @@
 """Making text of any script searchable by FTS5.
 
-SQLite's tokenizer knows words only where spaces or signs part them, and the letters of an old Unicode. So both
-what is indexed and what is asked pass through here first: scripts without spaces are set apart character by
-character, identifiers are split while kept whole too, and what SQLite may not know as a letter is spelled in hex.
+SQLite's tokenizer knows words only where spaces or signs part them, and the letters of an old Unicode. So
+both what is indexed and what is asked pass through here first: scripts without spaces are set apart character
+by character, identifiers are split while kept whole too, and what SQLite may not know as a letter is spelled
+in hex.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 MAX_QUERY_TERMS = 64
-"""Most terms in a query. Of a longer question the longest words are asked for, as they tend to be the rarest."""
+"""Most terms in a query. Of a longer question the longest words are asked for, as they tend to be the
+rarest."""
 
 _MAX_QUESTION = 20_000
 _MAX_WORD = 64
@@ -30,29 +32,30 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 _UNIT = re.compile(
     rf"(?P<apart>[{_UNSPACED}{_PICTURES}])|(?P<name>{_LETTER}+(?:[-_./\\:@]+{_LETTER}+)*)",
 )
+_STEP = re.compile(r"[./\\:@]+")
 _PART = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\WA-Za-z\d_]+")
 _MOST_HUMPS = 6
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 
 # Accents, Hebrew points, Arabic vowel signs and the Arabic stretching line.
 _MARKS = re.compile(
-    "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\u200c\u200d]+"
+    "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200c\u200d]+"
 )
 _LETTER_VARIANTS = str.maketrans("أإآٱىةکیёς", "ااااىهكيеσ")
-_ARABIC_ARTICLE = re.compile("^(?:[وفبك]?ال|لل)(?=[\u0620-\u064a]{3})")
+_PREFIXED = re.compile("^(?:(?:[وفبك]?ال|لل)(?=[\u0620-\u064a]{3})|[הובכלמש](?=[\u05d0-\u05ea]{3}))")
+"""Articles and prepositions that Arabic and Hebrew write as one with the word."""
 _INFLECTED = re.compile("[\u0370-\u058f\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u10a0-\u10ff]{5,}")
 """Words of alphabets for which SQLite has no stemmer."""
 
 _STOP_WORDS = frozenset(
     """
     a about after again all also am an and any are as at be because been before being but by can could did do
-    does doing done during each else for from further get got had has have having he her here hers him his how i
-    if in into is it its just like may me might more most must my no nor not of off on once only or other our ours
-    out over own please same shall she should so some such t than that the their them then there these they this
-    those through to too under until up upon us very was we were what when where which while who whom whose why
-    will with would you your yours d ll m re s ve don didn doesn isn wasn won
+    does doing done during each else for from further get got had has have having he her here hers him his how
+    i if in into is it its just like may me might more most must my no nor not of off on once only or other
+    our ours out over own please same shall she should so some such t than that the their them then there
+    these they this those through to too under until up upon us very was we were what when where which while
+    who whom whose why will with would you your yours d ll m re s ve don didn doesn isn wasn won
     """.split()  # noqa: SIM905 - a paragraph reads better than a list
 )
 
@@ -68,8 +71,8 @@ def index_words(text: str) -> str:
 def match_query(question: str) -> str:
     """Return an FTS5 query that matches any word of ``question``; ``""`` if it holds no word. Never raises.
 
-    Words of scripts without spaces are asked for as pairs of neighbouring characters. English stop words are left
-    out unless there is nothing else.
+    Words of scripts without spaces are asked for as pairs of neighbouring characters. English stop words are
+    left out unless there is nothing else.
     """
     terms: dict[str, int] = {}
     stops: dict[str, int] = {}
@@ -90,7 +93,7 @@ def match_query(question: str) -> str:
 
 
 def _units(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (character set apart, "") and ("", name) in order, and an empty pair where anything else stands."""
+    """Yield (character set apart, "") or ("", name), and an empty pair for what stands between."""
     text = _folded(text)
     end = 0
     for match in _UNIT.finditer(text):
@@ -111,16 +114,18 @@ def _name_words(name: str) -> list[str]:
     """Return the parts of a word, an identifier, a path or an error code, then the whole without signs."""
     if not name:
         return []
-    parts = _PART.findall(name)
-    words = [word for part in parts for word in _humps(part)]
-    if len(words) > 1:
-        words.append("".join(parts))
-        if len(parts) > 1:
-            words.extend(part for part in parts if part not in words)
-    if len(words) == 1:
-        bare = _ARABIC_ARTICLE.sub("", words[0])
-        if bare != words[0]:
-            words.append(bare)
+    words: list[str] = []
+    wholes: list[str] = []
+    for step in _STEP.split(name):
+        parts = _PART.findall(step)
+        for part in parts:
+            humps = _humps(part)
+            words += humps
+            wholes += [part] if len(humps) > 1 else []
+        wholes += ["".join(parts)] if len(parts) > 1 else []
+    wholes.append("".join(_PART.findall(name)))
+    words += [_PREFIXED.sub("", word) for word in words if _PREFIXED.match(word)]
+    words += [whole for whole in dict.fromkeys(wholes) if whole not in words]
     return [_spelled(word[:_MAX_WORD].casefold()) for word in words]
 
 

@@ -1,0 +1,91 @@
+"""Live bullets as rows. A bullet that quotes an event holds where the words stand, not the words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from memory import event_rows
+from memory.excerpt import join_spans
+from memory.pending_rows import dump_spans, load_spans
+from memory.values import Bullet, Event
+
+
+def load(db: sqlite3.Connection, kind: str) -> list[Bullet]:
+    """Every live bullet, in the order of the oldest event behind it."""
+    rows = db.execute(
+        "SELECT id, generation, form, protected, text, spans, tokens FROM bullets WHERE kind = ?", (kind,)
+    ).fetchall()
+    seqs = _seqs_by_bullet(db, kind)
+    quoted = _quoted_events(db, (seqs[row["id"]][0] for row in rows if row["spans"] is not None))
+    hashes = _hashes_by_seq(db, kind)
+    return in_order(
+        Bullet(
+            id=row["id"],
+            text=row["text"] if spans is None else join_spans(quoted[seqs[row["id"]][0]].text, spans),
+            hash_refs=tuple(hash for seq in seqs[row["id"]] for hash in hashes.get(seq, ())),
+            seqs=tuple(seqs[row["id"]]),
+            generation=row["generation"],
+            protected=bool(row["protected"]),
+            form=row["form"],
+            tokens=row["tokens"],
+            spans=spans or (),
+        )
+        for row in rows
+        for spans in [load_spans(row["spans"])]
+    )
+
+
+def in_order(bullets: Iterable[Bullet]) -> list[Bullet]:
+    """Bullets in the order in which a prompt reads them."""
+    return sorted(bullets, key=lambda bullet: (bullet.seqs[0], bullet.seqs[-1], bullet.id))
+
+
+def replace(db: sqlite3.Connection, kind: str, removed: Iterable[str], added: Sequence[Bullet]) -> None:
+    gone = [(kind, id) for id in removed]
+    db.executemany("DELETE FROM bullet_refs WHERE kind = ? AND bullet = ?", gone)
+    db.executemany("DELETE FROM bullets WHERE kind = ? AND id = ?", gone)
+    db.executemany(
+        "INSERT INTO bullets (kind, id, generation, form, protected, text, spans, tokens)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                kind,
+                bullet.id,
+                bullet.generation,
+                bullet.form,
+                int(bullet.protected),
+                None if bullet.spans else bullet.text,
+                dump_spans(bullet.spans or None),
+                bullet.tokens,
+            )
+            for bullet in added
+        ],
+    )
+    db.executemany(
+        "INSERT INTO bullet_refs (kind, bullet, seq) VALUES (?, ?, ?)",
+        [(kind, bullet.id, seq) for bullet in added for seq in bullet.seqs],
+    )
+
+
+def _seqs_by_bullet(db: sqlite3.Connection, kind: str) -> dict[str, list[int]]:
+    seqs: dict[str, list[int]] = {}
+    for row in db.execute("SELECT bullet, seq FROM bullet_refs WHERE kind = ? ORDER BY bullet, seq", (kind,)):
+        seqs.setdefault(row["bullet"], []).append(row["seq"])
+    return seqs
+
+
+def _quoted_events(db: sqlite3.Connection, seqs: Iterable[int]) -> dict[int, Event]:
+    return {event.seq: event for event in event_rows.by_seq(db, seqs)}
+
+
+def _hashes_by_seq(db: sqlite3.Connection, kind: str) -> dict[int, list[str]]:
+    hashes: dict[int, list[str]] = {}
+    rows = db.execute(
+        "SELECT DISTINCT chunks.seq, chunks.start, chunks.hash FROM chunks"
+        " JOIN bullet_refs ON bullet_refs.seq = chunks.seq AND bullet_refs.kind = ? ORDER BY chunks.seq, chunks.start",
+        (kind,),
+    )
+    for row in rows:
+        hashes.setdefault(row["seq"], []).append(row["hash"])
+    return hashes

@@ -1,0 +1,67 @@
+"""Chunks as rows: where each piece of an event starts and ends, and its words in the keyword index."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory.chunking import split
+from memory.ids import chunk_hash
+from memory.json_text import dump
+from memory.values import TIERED_KINDS, Chunk, Event
+from memory.words import index_words
+
+_COLUMNS = "hash, seq, start, end, tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk before its event has a ``seq``."""
+
+    hash: str
+    start: int
+    end: int
+    tokens: int
+    words: str
+
+
+def prepare(event: Event) -> list[Piece]:
+    """Cut an event. Notes and retractions are not units of search and have no chunks."""
+    if event.kind not in TIERED_KINDS:
+        return []
+    return [
+        Piece(
+            hash=chunk_hash(event.thread, event.id, start, event.text[start:end]),
+            start=start,
+            end=end,
+            tokens=tokens,
+            words=index_words(event.text[start:end]),
+        )
+        for start, end, tokens in split(event.text)
+    ]
+
+
+def insert(db: sqlite3.Connection, seq: int, pieces: Sequence[Piece]) -> None:
+    for piece in pieces:
+        cursor = db.execute(
+            f"INSERT INTO chunks ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
+            (piece.hash, seq, piece.start, piece.end, piece.tokens),
+        )
+        db.execute("INSERT INTO chunks_fts (rowid, words) VALUES (?, ?)", (cursor.lastrowid, piece.words))
+
+
+def of_events(db: sqlite3.Connection, seqs: Iterable[int]) -> dict[int, list[Chunk]]:
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM chunks WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq, start",
+        (dump(sorted(set(seqs))),),
+    )
+    found: dict[int, list[Chunk]] = {}
+    for row in rows:
+        found.setdefault(row["seq"], []).append(Chunk(*row))
+    return found
+
+
+def find(db: sqlite3.Connection, hash: str) -> Chunk | None:
+    row = db.execute(f"SELECT {_COLUMNS} FROM chunks WHERE hash = ?", (hash,)).fetchone()
+    return None if row is None else Chunk(*row)

@@ -1,0 +1,329 @@
+"""``MemoryStore``: one session's tape file, and the tables that are derived from it.
+
+Thread-safe: one writer connection behind a lock, one read connection for each thread that reads (WAL, so a reader
+never waits for the writer). Every write is a transaction. The engine of seed 000, "Storage", on the tape of seed 004.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from memory import bullet_rows, chunk_rows, event_rows, pending_rows
+from memory.database import connect, connect_reader, readable_errors
+from memory.errors import EventConflict, StoreReadOnly, UnknownId
+from memory.json_text import dump, load
+from memory.text import storable
+from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent
+
+CONVERSATION = "message"
+"""The namespace of a session's own queue (seed 000: ``kind``)."""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much a store holds. ``turns`` counts what the person said."""
+
+    events: int
+    turns: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A reply that was streaming when it was last saved."""
+
+    id: str
+    thread: str
+    source: str
+    t_event: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One append-only record of what the memory did."""
+
+    n: int
+    kind: str
+    entry: str
+    t: str
+    data: Mapping[str, Any]
+
+
+class MemoryStore:
+    """A tape file, opened. Close it, or use it as a context manager.
+
+    Raises:
+        StoreDamaged, StoreTooNew, StoreUnavailable: on opening.
+        StoreReadOnly: on any write when ``read_only``.
+    """
+
+    def __init__(self, path: Path | str, *, read_only: bool = False, now: Callable[[], datetime] = utc_now) -> None:
+        self.path = Path(path)
+        self.read_only = read_only
+        self.now = now
+        self._writer = connect(self.path, read_only=read_only)
+        self._write_lock = threading.RLock()
+        self._depth = 0
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._readers_lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close every connection. Safe to call twice."""
+        with self._write_lock, self._readers_lock:
+            for reader in self._readers:
+                reader.close()
+            self._readers.clear()
+            self._local = threading.local()
+            self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- connections -------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The writer connection inside one transaction; nested uses join the outermost one."""
+        if self.read_only:
+            raise StoreReadOnly(f"{self.path} is open for reading only, so this was not written.")
+        with self._write_lock, readable_errors(self.path):
+            if self._depth:
+                yield self._writer
+                return
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._depth = 1
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth = 0
+
+    def reader(self) -> sqlite3.Connection:
+        """This thread's read connection. It sees what is committed; it never waits for the writer."""
+        reader: sqlite3.Connection | None = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = connect_reader(self.path)
+            self._local.reader = reader
+            with self._readers_lock:
+                self._readers.append(reader)
+        return reader
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """The writer's connection inside its own transaction, so that it sees what it wrote; else the reader's."""
+        with readable_errors(self.path):
+            if self._depth and self._write_lock.acquire(blocking=False):
+                try:
+                    yield self._writer
+                finally:
+                    self._write_lock.release()
+            else:
+                yield self.reader()
+
+    # -- the tape ----------------------------------------------------------------------------------------------
+
+    def append(self, new: NewEvent) -> Event:
+        """Write ``new`` and its chunks; the event once it is on disk.
+
+        An event with the same thread and id is returned as it stands (a resend adds nothing).
+
+        Raises:
+            EventConflict: that event says something else.
+        """
+        return self.write(new)[0]
+
+    def write(self, new: NewEvent) -> tuple[Event, bool]:
+        """As ``append``; also whether the event is new."""
+        event = event_rows.complete(new, self.now())
+        pieces = chunk_rows.prepare(event)
+        with self.transaction() as db:
+            existing = event_rows.find(db, event.thread, event.id)
+            if existing is not None:
+                if not event_rows.same(existing, event):
+                    raise EventConflict(
+                        f"The tape already has an event {event.id!r} that says something else; it was kept."
+                    )
+                return existing, False
+            written = event_rows.insert(db, event)
+            chunk_rows.insert(db, written.seq, pieces)
+        return written, True
+
+    def event(self, seq: int) -> Event:
+        """The event with this ``seq``.
+
+        Raises:
+            UnknownId: there is none.
+        """
+        with self._reading() as db:
+            found = event_rows.by_seq(db, [seq])
+        if not found:
+            raise UnknownId(f"This session has no event number {seq}.")
+        return found[0]
+
+    def event_by_id(self, id: str, thread: str = MAIN_THREAD) -> Event | None:
+        with self._reading() as db:
+            return event_rows.find(db, thread, id)
+
+    def events(
+        self,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        kinds: Iterable[str] | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[Event]:
+        """Events with ``after < seq < before``, of these kinds."""
+        with self._reading() as db:
+            return event_rows.select(
+                db, after=after, before=before, kinds=kinds, limit=limit, newest_first=newest_first
+            )
+
+    def events_at(self, seqs: Iterable[int]) -> list[Event]:
+        """The events with these numbers, in order; unknown numbers are left out."""
+        with self._reading() as db:
+            return event_rows.by_seq(db, seqs)
+
+    def counts(self) -> Counts:
+        with self._reading() as db:
+            events, turns = db.execute(
+                "SELECT count(*), coalesce(sum(role = 'user' AND kind = 'message'), 0) FROM events"
+            ).fetchone()
+            chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
+        return Counts(events, turns, chunks)
+
+    # -- replies that are still coming -----------------------------------------------------------------------
+
+    def save_draft(self, id: str, source: str, text: str, thread: str = MAIN_THREAD) -> None:
+        """Keep what has come of a reply so far, so that a kill loses at most what came since."""
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO drafts (id, thread, source, t_event, text) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET text = excluded.text",
+                (id, thread, source, self.now().isoformat(), storable(text)),
+            )
+
+    def drop_draft(self, id: str) -> None:
+        with self.transaction() as db:
+            db.execute("DELETE FROM drafts WHERE id = ?", (id,))
+
+    def drafts(self) -> list[Draft]:
+        with self._reading() as db:
+            rows = db.execute("SELECT id, thread, source, t_event, text FROM drafts ORDER BY t_event, id")
+            return [Draft(*row) for row in rows]
+
+    # -- small facts -------------------------------------------------------------------------------------------
+
+    def get_meta(self, key: str) -> str | None:
+        with self._reading() as db:
+            row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str | None) -> None:
+        """Set a fact; None removes it."""
+        with self.transaction() as db:
+            if value is None:
+                db.execute("DELETE FROM meta WHERE key = ?", (key,))
+            else:
+                db.execute(
+                    "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                    (key, storable(value)),
+                )
+
+    # -- the live tiers ----------------------------------------------------------------------------------------
+
+    def add_pending(self, kind: str, item: Item) -> None:
+        """Mirror that an event stands raw in a tier."""
+        with self.transaction() as db:
+            pending_rows.add(db, kind, item)
+
+    def demote_pending(self, kind: str, seqs: Iterable[int]) -> None:
+        """Mirror that events moved from X to Y."""
+        with self.transaction() as db:
+            pending_rows.demote(db, kind, seqs)
+
+    def clear_pending(self, kind: str, through: int) -> None:
+        """Mirror that Y's raw events up to and including seq ``through`` have been compacted."""
+        with self.transaction() as db:
+            pending_rows.clear(db, kind, through)
+
+    def pending(self, kind: str) -> list[Item]:
+        """Events that stand raw, oldest first."""
+        with self._reading() as db:
+            return pending_rows.load(db, kind)
+
+    # -- bullets -----------------------------------------------------------------------------------------------
+
+    def bullets(self, kind: str) -> list[Bullet]:
+        """The live bullets, in the order of the oldest event behind each."""
+        with self._reading() as db:
+            return bullet_rows.load(db, kind)
+
+    def replace_bullets(self, kind: str, removed: Iterable[str], added: Sequence[Bullet]) -> None:
+        with self.transaction() as db:
+            bullet_rows.replace(db, kind, removed, added)
+
+    def generation(self, kind: str) -> int:
+        """How many compactions this queue has seen."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT data FROM ledger WHERE kind = ? AND entry IN ('compacted', 'imported') ORDER BY n DESC LIMIT 1",
+                (kind,),
+            ).fetchone()
+        return 0 if row is None else int(load(row[0])["generation"])
+
+    # -- the ledger --------------------------------------------------------------------------------------------
+
+    def record(self, kind: str, entry: str, data: Mapping[str, Any]) -> int:
+        """Append to the ledger; the number of the entry."""
+        with self.transaction() as db:
+            cursor = db.execute(
+                "INSERT INTO ledger (kind, entry, t, data) VALUES (?, ?, ?, ?)",
+                (kind, entry, self.now().isoformat(), dump(data)),
+            )
+        return int(cursor.lastrowid or 0)
+
+    def ledger(self, kind: str | None = None, entry: str | None = None) -> list[LedgerEntry]:
+        """Entries in order, of one kind or of all."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT n, kind, entry, t, data FROM ledger"
+                " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR entry = ?2) ORDER BY n",
+                (kind, entry),
+            ).fetchall()
+        return [LedgerEntry(n, kind_, entry_, t, load(data)) for n, kind_, entry_, t, data in rows]
+
+    # -- chunks ------------------------------------------------------------------------------------------------
+
+    def chunks_of(self, seqs: Iterable[int]) -> dict[int, list[Chunk]]:
+        """The chunks of each of these events, in order."""
+        with self._reading() as db:
+            return chunk_rows.of_events(db, seqs)
+
+    def chunk(self, hash: str) -> Chunk | None:
+        with self._reading() as db:
+            return chunk_rows.find(db, hash)
+
+    def chunk_text(self, chunk: Chunk) -> str:
+        """The chunk's exact words."""
+        return self.event(chunk.seq).text[chunk.start : chunk.end]

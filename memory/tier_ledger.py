@@ -1,0 +1,59 @@
+"""What the tiers write to the ledger, and how it reads back. The live tiers are a fold of these entries.
+
+``held`` (an event stands as an excerpt), ``demoted`` (X ends where Y begins), ``compacted`` (bullets in and out), and
+``imported`` (the tiers of a session that came without its ledger).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from memory.ranges import pack, unpack
+from memory.values import Bullet, Compaction, Span
+
+HELD = "held"
+DEMOTED = "demoted"
+COMPACTED = "compacted"
+IMPORTED = "imported"
+
+
+def held(seq: int, spans: Sequence[Span]) -> dict[str, Any]:
+    return {"seq": seq, "spans": [list(span) for span in spans]}
+
+
+def demoted(through: int, tokens: int) -> dict[str, Any]:
+    """Every tiered event up to ``through`` has left X."""
+    return {"through": through, "tokens": tokens}
+
+
+def compacted(done: Compaction, removed: Iterable[str], added: Iterable[Bullet]) -> dict[str, Any]:
+    """Every tiered event up to ``through`` has left Y's raw part; these bullets went and came."""
+    return {**asdict(done), "removed": sorted(removed), "added": [bullet_entry(bullet) for bullet in added]}
+
+
+def compaction_of(data: Mapping[str, Any]) -> Compaction:
+    """The event line of a ``compacted`` entry."""
+    return Compaction(**{name: data[name] for name in Compaction.__dataclass_fields__})
+
+
+def bullet_entry(bullet: Bullet) -> dict[str, Any]:
+    """A bullet without the words and hashes that follow from the tape."""
+    return {
+        "id": bullet.id,
+        "form": bullet.form,
+        "generation": bullet.generation,
+        "protected": bullet.protected,
+        "text": None if bullet.spans else bullet.text,
+        "spans": [list(span) for span in bullet.spans],
+        "seqs": pack(bullet.seqs),
+    }
+
+
+def bullet_seqs(entry: Mapping[str, Any]) -> tuple[int, ...]:
+    return unpack(entry["seqs"])
+
+
+def bullet_spans(entry: Mapping[str, Any]) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in entry["spans"])

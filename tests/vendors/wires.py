@@ -1,0 +1,10 @@
+"""The formats that a loopback server can speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tests.vendors.openai_wire import OpenAIWire
+from tests.vendors.wire import Wire
+
+WIRES: Mapping[str, Callable[[], Wire]] = {"openai": OpenAIWire}

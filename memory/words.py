@@ -114,6 +114,8 @@ def _name_words(name: str) -> list[str]:
     """Return the parts of a word, an identifier, a path or an error code, then the whole without signs."""
     if not name:
         return []
+    if name.isascii() and name.isalpha() and (len(name) == 1 or name[1:].islower()):
+        return [name[:_MAX_WORD].lower()]
     words: list[str] = []
     wholes: list[str] = []
     for step in _STEP.split(name):
@@ -125,7 +127,8 @@ def _name_words(name: str) -> list[str]:
         wholes += ["".join(parts)] if len(parts) > 1 else []
     wholes.append("".join(_PART.findall(name)))
     words += [_PREFIXED.sub("", word) for word in words if _PREFIXED.match(word)]
-    words += [whole for whole in dict.fromkeys(wholes) if whole not in words]
+    known = set(words)
+    words += dict.fromkeys(whole for whole in wholes if whole not in known)
     return [_spelled(word[:_MAX_WORD].casefold()) for word in words]
 
 

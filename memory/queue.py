@@ -57,6 +57,7 @@ class TieredQueue:
         protect: carry what the person said word for word (off: the type-blind policy of the evaluation).
         auto_compact: compact inside ``append`` as soon as Y overflows. A session turns this off and compacts behind
             the conversation.
+        alter: fit restored tiers to the budgets at once (off for a look that must not change the file).
 
     Raises:
         ValueError: a budget is below ``MIN_X_BUDGET`` or ``MIN_Y_BUDGET``.
@@ -75,6 +76,7 @@ class TieredQueue:
         reabstract: bool = REABSTRACT,
         auto_compact: bool = True,
         summarizer_name: str = "summarize",
+        alter: bool = True,
     ) -> None:
         _check_budgets(x_budget, y_budget)
         self.store = store
@@ -94,6 +96,8 @@ class TieredQueue:
         self._generation = 0
         if restore:
             self._restore()
+        if alter and not store.read_only:
+            self.set_budgets(x_budget, y_budget)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -214,10 +218,9 @@ class TieredQueue:
         _check_budgets(x_budget, y_budget)
         self.x_budget = x_budget
         self.y_budget = y_budget
-        if self.store.read_only:
-            return
         self.demote()
         self._relieve()
+        self._note_budgets()
 
     # -- compaction --------------------------------------------------------------------------------------------
 
@@ -299,7 +302,12 @@ class TieredQueue:
         self._y = [item for item in items if item.tier == "y"]
         self._bullets = self.store.bullets(self.kind)
         self._generation = self.store.generation(self.kind)
-        self.set_budgets(self.x_budget, self.y_budget)
+
+    def _note_budgets(self) -> None:
+        """Keep the budgets with the tiers that were cut to them, for ``verify``."""
+        budgets = f"{self.x_budget} {self.y_budget}"
+        if self.store.get_meta(budgets_key(self.kind)) != budgets:
+            self.store.set_meta(budgets_key(self.kind), budgets)
 
     def _item(self, event: Event) -> Item:
         opens_turn = event.protected or not self._x
@@ -422,6 +430,11 @@ class TieredQueue:
     def _tell_demotion(self, demotion: Demotion | None) -> None:
         if demotion is not None and self.on_demotion is not None:
             self.on_demotion(demotion)
+
+
+def budgets_key(kind: str) -> str:
+    """The fact in which a store keeps the budgets of a queue: X and Y, in tokens."""
+    return f"budgets:{kind}"
 
 
 def texts(items: Iterable[Item]) -> list[str]:

@@ -295,11 +295,12 @@ class MemoryStore:
     # -- the ledger --------------------------------------------------------------------------------------------
 
     def record(self, kind: str, entry: str, data: Mapping[str, Any]) -> int:
-        """Append to the ledger; the number of the entry."""
+        """Append to the ledger, with the ``seq`` of the newest event as ``at``; the number of the entry."""
         with self.transaction() as db:
+            at = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
             cursor = db.execute(
                 "INSERT INTO ledger (kind, entry, t, data) VALUES (?, ?, ?, ?)",
-                (kind, entry, self.now().isoformat(), dump(data)),
+                (kind, entry, self.now().isoformat(), dump({**data, "at": at})),
             )
         return int(cursor.lastrowid or 0)
 

@@ -38,6 +38,24 @@ def compaction_of(data: Mapping[str, Any]) -> Compaction:
     return Compaction(**{name: data[name] for name in Compaction.__dataclass_fields__})
 
 
+def imported(
+    *,
+    generation: int,
+    demoted_through: int,
+    compacted_through: int,
+    bullets: Iterable[Bullet],
+    held: Mapping[int, Sequence[Span]],
+) -> dict[str, Any]:
+    """The tiers of a session whose ledger did not come along, as one entry to fold from."""
+    return {
+        "generation": generation,
+        "demoted_through": demoted_through,
+        "compacted_through": compacted_through,
+        "bullets": [bullet_entry(bullet) for bullet in bullets],
+        "held": [{"seq": seq, "spans": [list(span) for span in spans]} for seq, spans in sorted(held.items())],
+    }
+
+
 def bullet_entry(bullet: Bullet) -> dict[str, Any]:
     """A bullet without the words and hashes that follow from the tape."""
     return {

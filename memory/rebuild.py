@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -32,10 +32,8 @@ class _Fold:
     generation: int = 0
     demoted_through: int = 0
     compacted_through: int = 0
-
-    def __post_init__(self) -> None:
-        self.held: dict[int, tuple[Span, ...]] = {}
-        self.bullets: dict[str, Mapping[str, Any]] = {}
+    held: dict[int, tuple[Span, ...]] = field(default_factory=dict)
+    bullets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def fold_tiers(events: Sequence[Event], ledger: Iterable[LedgerEntry], hashes: Mapping[int, Sequence[str]]) -> Tiers:

@@ -17,6 +17,7 @@ class OpenAIWire:
     key_variable = "OPENAI_API_KEY"
     base_variable = "OPENAI_BASE_URL"
     content_type = "text/event-stream"
+    retry_in_header = True
 
     def is_chat(self, path: str) -> bool:
         return path.endswith("/chat/completions")

@@ -255,7 +255,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         answer = vendor._answer(request.asked)
         if isinstance(answer, Failure):
-            wait = {} if answer.retry_after is None else {"Retry-After": f"{answer.retry_after:g}"}
+            told = answer.retry_after is not None and vendor.wire.retry_in_header
+            wait = {"Retry-After": f"{answer.retry_after:g}"} if told else {}
             self._json(answer.status, vendor.wire.failure(request.asked, answer), wait)
         elif request.asked.stream:
             self._stream(vendor, request, answer)

@@ -37,6 +37,8 @@ class Wire(Protocol):
     """Environment variable of the base URL."""
     content_type: str
     """Of a stream."""
+    retry_in_header: bool
+    """Whether a 429 says in ``Retry-After`` how long to wait. Else its body does."""
 
     def is_chat(self, path: str) -> bool: ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -44,6 +44,10 @@ class Row(Protocol):
     @property
     def snippet(self) -> str | None:
         """Where the words that were searched for were said."""
+
+    @property
+    def notice(self) -> str | None:
+        """What a person should know of how the row came to be."""
 
 
 class ChatSession(Protocol):
@@ -102,12 +106,27 @@ class SessionLibrary(Protocol):
         """By id, unique prefix or ``last``; raises an OttoError when there is none."""
 
     async def list(self, query: str = "") -> Sequence[Row]: ...
+    def search(self, query: str) -> AsyncIterator[Row]:
+        """Sessions with every word in the title, then those in which it was said, as they are found."""
+
+    def take_notices(self) -> Sequence[str]:
+        """Sentences about damaged or missing files, each once."""
+
+    async def transcript(self, id: str, before: int | None = None, limit: int = 30) -> Sequence[Event]:
+        """Events of a session that need not be open, as ``ChatSession.transcript`` gives them."""
+
     async def rename(self, id: str, title: str) -> None: ...
     async def delete(self, id: str) -> None: ...
     async def undo_delete(self) -> Row | None: ...
     async def fork(self, id: str, at_seq: int) -> Row: ...
     async def export(
-        self, id: str, path: Path, *, format: Literal["json", "markdown"] = "json", tape: bool = False
+        self,
+        id: str,
+        path: Path,
+        *,
+        format: Literal["json", "markdown"] = "json",
+        tape: bool = False,
+        overwrite: bool = False,
     ) -> Path: ...
     async def import_file(self, path: Path) -> Row: ...
     async def reembed(self, id: str, progress: Callable[[int, int], None]) -> None: ...

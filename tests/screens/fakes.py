@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -61,6 +61,7 @@ class FakeRow:
     turns: int = 0
     parent: str | None = None
     snippet: str | None = None
+    notice: str | None = None
 
 
 def event_id(seq: int) -> str:
@@ -383,6 +384,7 @@ class FakeLibrary:
     started: bool = False
     next_failure: OttoError | None = None
     trash: list[FakeSession] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     make_session: Callable[[str, str], FakeSession] = lambda id, workspace: FakeSession(
         id=id, title="New session", workspace=workspace
     )
@@ -417,6 +419,17 @@ class FakeLibrary:
         if not query:
             return rows
         return [row for row in (self._hit(row, query.lower()) for row in rows) if row is not None]
+
+    async def search(self, query: str) -> AsyncIterator[FakeRow]:
+        for row in await self.list(query):
+            yield row
+
+    def take_notices(self) -> Sequence[str]:
+        notices, self.notices = self.notices, []
+        return notices
+
+    async def transcript(self, id: str, before: int | None = None, limit: int = 30) -> Sequence[Event]:
+        return await self.sessions[id].transcript(before, limit)
 
     def _hit(self, row: FakeRow, query: str) -> FakeRow | None:
         if query in row.title.lower():
@@ -461,7 +474,13 @@ class FakeLibrary:
         return self._row(fork)
 
     async def export(
-        self, id: str, path: Path, *, format: Literal["json", "markdown"] = "json", tape: bool = False
+        self,
+        id: str,
+        path: Path,
+        *,
+        format: Literal["json", "markdown"] = "json",
+        tape: bool = False,
+        overwrite: bool = False,
     ) -> Path:
         self._raise_scripted()
         self.calls.append(("export", (id, path, format, tape)))

@@ -65,3 +65,13 @@ def of_events(db: sqlite3.Connection, seqs: Iterable[int]) -> dict[int, list[Chu
 def find(db: sqlite3.Connection, hash: str) -> Chunk | None:
     row = db.execute(f"SELECT {_COLUMNS} FROM chunks WHERE hash = ?", (hash,)).fetchone()
     return None if row is None else Chunk(*row)
+
+
+def newest_match(db: sqlite3.Connection, match: str) -> Chunk | None:
+    """The newest chunk that the keyword index finds for the FTS5 query ``match``."""
+    row = db.execute(
+        f"SELECT {_COLUMNS} FROM chunks WHERE rowid ="
+        " (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rowid DESC LIMIT 1)",
+        (match,),
+    ).fetchone()
+    return None if row is None else Chunk(*row)

@@ -78,12 +78,18 @@ def rebuild(store: MemoryStore) -> None:
         _empty(db)
         for event in events:
             chunk_rows.insert(db, event.seq, chunk_rows.prepare(event))
-        for kind in _kinds(store, events):
+        fill_tiers(store)
+        db.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM chunks)")
+
+
+def fill_tiers(store: MemoryStore) -> None:
+    """Fill empty tiers and bullets from the tape and its chunks."""
+    with store.transaction() as db:
+        for kind in _kinds(store, store.events()):
             tiers = fold_store(store, kind)
             for item in tiers.pending:
                 store.add_pending(kind, item)
             bullet_rows.replace(db, kind, (), tiers.bullets)
-        db.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM chunks)")
 
 
 def _kinds(store: MemoryStore, events: Iterable[Event]) -> list[str]:

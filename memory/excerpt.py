@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memory.tokens import count_tokens
 from memory.values import Span
+from memory.weight import weight
 
 GAP = " … "
 """Stands between two pieces of an excerpt, and at an end that was cut."""
@@ -15,14 +16,6 @@ SCAN_CHARACTERS = 20_000
 """Of a longer text only the two ends are searched for the sentences that matter."""
 
 _SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?](?!\s)[^\n.!?。！？]*)*(?:[.!?。！？]+|\n|$)")
-_DEMAND = re.compile(
-    r"\b(?:must(?:n't)?|never|always|do(?:es)? not|don't|only|should(?:n't)?|shall|cannot|can't|required?|requirement"
-    r"|forbidden|no (?:more|less|later|earlier) than|at (?:least|most)|exactly|before|after|until|unless|instead|rather"
-    r"|not|without|keep|use|call(?:ed)?|name(?:d)?|prefer|want|need|decid\w+|decision|chang\w+|agreed?|remember|important"
-    r"|deadline|due|budget|rule|constraint|limit|secret|correct\w*|wrong)\b",
-    re.IGNORECASE,
-)
-_PARTICULAR = re.compile(r"\d|`|\"|“|«|「|https?:|[/\\]\w|\w_\w|[a-z][A-Z]|(?<=\w )[A-ZÀ-ÞА-Я]\w")
 
 
 def join_spans(text: str, spans: Sequence[Span]) -> str:
@@ -60,7 +53,7 @@ def salient(text: str, max_tokens: int) -> tuple[Span, ...]:
     """The sentences that carry demands, names, numbers and decisions, as many as fit, in their order."""
     if len(text) <= max_tokens * 8 and count_tokens(text) <= max_tokens:
         return whole(text)
-    sentences = sorted(_sentences(text), key=lambda span: (-_weight(text[span[0] : span[1]]), span))
+    sentences = sorted(_sentences(text), key=lambda span: (-weight(text[span[0] : span[1]]), span))
     chosen: list[Span] = []
     left = max_tokens
     for start, end in sentences[:40]:
@@ -76,14 +69,7 @@ def salient(text: str, max_tokens: int) -> tuple[Span, ...]:
 
 def salience(text: str) -> int:
     """How much the weightiest sentence of ``text`` matters; what stays longest when room is short."""
-    return max((_weight(text[start:end]) for start, end in _sentences(text)), default=0)
-
-
-def _weight(sentence: str) -> int:
-    demands = len({match.group().lower() for match in _DEMAND.finditer(sentence)})
-    particulars = min(4, len(_PARTICULAR.findall(sentence)))
-    long_enough = min(3, len(sentence) // 20)
-    return 4 * demands + 2 * particulars + long_enough
+    return max((weight(text[start:end]) for start, end in _sentences(text)), default=0)
 
 
 def _sentences(text: str) -> list[Span]:

@@ -1,0 +1,164 @@
+"""Does compaction keep what the person laid down? The evaluation of seed 000, "Type-aware compaction".
+
+Eight constraints are planted through a synthetic conversation, each in the middle of small talk and everyday requests;
+the replies are reports of work. Every policy replays the same conversation through a real ``TieredQueue`` with the
+summariser of ``memory/gist.py``, so that the policy is measured and not the model of the day. A constraint is kept when
+its exact words stand in ``current_view()`` at the end.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memory.bench_conversation import CONSTRAINTS, conversation
+from memory.gist import gist
+from memory.queue import TieredQueue
+from memory.render import item_text, line_of
+from memory.store import MemoryStore
+from memory.values import View
+
+TURNS = (120, 400, 2_000)
+
+X_BUDGET = 800
+Y_BUDGET = 3_200
+"""Tokens. Small enough that 120 turns are compacted several times."""
+
+TIGHT = 0.4
+"""The tight budget, as a share of the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One arm of the evaluation."""
+
+    name: str
+    protect: bool
+    tight: bool = False
+    reabstract: bool = True
+
+
+POLICIES = (
+    Policy("type-blind", protect=False),
+    Policy("type-blind, tight budget", protect=False, tight=True),
+    Policy("type-blind, abstract once", protect=False, reabstract=False),
+    Policy("protected", protect=True),
+    Policy("protected, tight budget", protect=True, tight=True),
+    Policy("protected, abstract once", protect=True, reabstract=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one policy kept of one conversation."""
+
+    policy: str
+    turns: int
+    budget: int
+    """X and Y together, in tokens."""
+    kept: int
+    planted: int
+    generations: int
+    model_calls: int
+    lost: tuple[str, ...]
+    """The constraints whose words are no longer in the view."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def evaluate(
+    *,
+    turns: Sequence[int] = TURNS,
+    x_budget: int = X_BUDGET,
+    y_budget: int = Y_BUDGET,
+    policies: Sequence[Policy] = POLICIES,
+    progress: Callable[[Row], None] | None = None,
+) -> list[Row]:
+    """Replay every policy over conversations of each length; deterministic, some seconds for the longest.
+
+    Raises:
+        ValueError: the budgets are smaller than a queue allows, or so large that nothing is ever compacted.
+    """
+    rows: list[Row] = []
+    for policy in policies:
+        share = TIGHT if policy.tight else 1.0
+        for length in turns:
+            row = _replay(policy, length, int(x_budget * share), int(y_budget * share))
+            if not row.generations:
+                raise ValueError(
+                    f"Nothing was compacted in {length} turns at budgets of {x_budget} and {y_budget} tokens, so"
+                    " there is nothing to measure; give smaller budgets."
+                )
+            rows.append(row)
+            if progress is not None:
+                progress(row)
+    return rows
+
+
+def format_table(rows: Sequence[Row]) -> str:
+    """One line a policy, one column a length, as the seed prints it."""
+    lengths = sorted({row.turns for row in rows})
+    found = {(row.policy, row.turns): f"{row.kept}/{row.planted}" for row in rows}
+    policies = list(dict.fromkeys(row.policy for row in rows))
+    width = max(len(name) for name in (*policies, "policy"))
+    heads = [f"{length:,} turns" for length in lengths]
+    lines = ["  ".join(["policy".ljust(width), *heads])]
+    for policy in policies:
+        cells = [found.get((policy, length), "-").rjust(len(head)) for length, head in zip(lengths, heads, strict=True)]
+        lines.append("  ".join([policy.ljust(width), *cells]))
+    return "\n".join(lines)
+
+
+def view_text(view: View) -> str:
+    """The words of a view, as a prompt carries them."""
+    return "\n".join(_parts(view))
+
+
+def _replay(policy: Policy, turns: int, x_budget: int, y_budget: int) -> Row:
+    calls = 0
+
+    def summarize(prompt: str) -> str:
+        nonlocal calls
+        calls += 1
+        return gist(prompt)
+
+    with (
+        tempfile.TemporaryDirectory(prefix="otto-eval-") as folder,
+        MemoryStore(Path(folder) / "tape.db", now=lambda: _START) as store,
+    ):
+        queue = TieredQueue(
+            store,
+            summarize=summarize,
+            x_budget=x_budget,
+            y_budget=y_budget,
+            protect=policy.protect,
+            reabstract=policy.reabstract,
+        )
+        for event in conversation(turns):
+            queue.append(event)
+        words = view_text(queue.current_view())
+        lost = tuple(constraint for constraint in CONSTRAINTS if constraint not in words)
+        return Row(
+            policy=policy.name,
+            turns=turns,
+            budget=x_budget + y_budget,
+            kept=len(CONSTRAINTS) - len(lost),
+            planted=len(CONSTRAINTS),
+            generations=queue.generation,
+            model_calls=calls,
+            lost=lost,
+        )
+
+
+_START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def _parts(view: View) -> Iterator[str]:
+    yield from map(line_of, view.bullets)
+    yield from map(item_text, view.overflow)
+    yield from map(item_text, view.recent)

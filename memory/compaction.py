@@ -184,9 +184,17 @@ def _from_reply(
             cited.update(numbers)
     if not made:
         return [], set(), "the summariser's answer had no bullet that cites an item"
-    if sum(bullet.tokens for bullet in made) >= sum(by_number[number].tokens for number in cited):
+    if not _is_shorter(made, [by_number[number] for number in cited], generation, hashes_of):
         return [], set(), "the summary was not shorter than what it stood for"
     return made, cited, None
+
+
+def _is_shorter(made: Sequence[Bullet], cited: Sequence[Numbered], generation: int, hashes_of: HashesOf) -> bool:
+    """Whether a summary costs less than its items do, raw or as bullets of their own."""
+    cost = sum(bullet.tokens for bullet in made)
+    if cost < sum(item.tokens for item in cited):
+        return True
+    return cost < sum(bullet.tokens for bullet in _uncited_bullets(cited, set(), generation, hashes_of))
 
 
 def _uncited_bullets(items: Sequence[Numbered], cited: set[int], generation: int, hashes_of: HashesOf) -> list[Bullet]:

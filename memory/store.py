@@ -40,6 +40,16 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyUsage:
+    """Sums over all replies of a store."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """US dollars; None when the cost of any reply is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A reply that was streaming when it was last saved."""
 
@@ -211,6 +221,18 @@ class MemoryStore:
             ).fetchone()
             chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
         return Counts(events, turns, chunks)
+
+    def usage(self) -> ReplyUsage:
+        """Tokens and cost over all replies, from ``meta`` (``usage``, ``cost``)."""
+        with self._reading() as db:
+            row = db.execute(
+                "SELECT coalesce(sum(json_extract(meta, '$.usage.prompt_tokens')), 0),"
+                " coalesce(sum(json_extract(meta, '$.usage.completion_tokens')), 0),"
+                " coalesce(sum(json_extract(meta, '$.cost')), 0.0),"
+                " count(*) FILTER (WHERE json_extract(meta, '$.cost') IS NULL)"
+                " FROM events WHERE role = 'assistant' AND kind = 'message'"
+            ).fetchone()
+        return ReplyUsage(row[0], row[1], None if row[3] else float(row[2]))
 
     # -- replies that are still coming -----------------------------------------------------------------------
 

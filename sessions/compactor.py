@@ -1,0 +1,155 @@
+"""Compaction behind the conversation: asks the ``summarize`` seat, swaps the bullets in, gives up when it keeps failing.
+
+A turn never waits for it. While it runs, the view leaves out what does not fit; should the seat fail for good, the
+deterministic excerpts take over and a notice says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+
+from memory.compaction import CompactionPlan
+from memory.errors import OttoError
+from memory.values import Compaction
+from sessions.chat_model import ChatModel
+from sessions.events import Compacting, MemoryChanged, Notice, SessionEvent
+from sessions.live import LiveMemory
+
+MOST_FAILURES = 3
+"""In a row; then the seat is not asked again until the person compacts by hand or changes the model."""
+
+WINDOW_SHARE = 0.5
+"""Of the summariser's window, what the items of one request may fill."""
+
+
+class Compactor:
+    """Compacts one session's Y when it overflows. All methods are called on the event loop."""
+
+    def __init__(self, memory: LiveMemory, model: ChatModel, emit: Callable[[SessionEvent], None]) -> None:
+        self._memory = memory
+        self._model = model
+        self._emit = emit
+        self._failures = 0
+        self._task: asyncio.Task[Compaction | None] | None = None
+        self._given_up: str | None = None
+
+    @property
+    def running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    @property
+    def notice(self) -> str | None:
+        """Why summaries are not being made, if so."""
+        return self._given_up
+
+    def use(self, model: ChatModel) -> None:
+        """Ask another model from now on; what was given up is tried again."""
+        self._model = model
+        self._failures = 0
+        self._given_up = None
+
+    def poke(self) -> None:
+        """Begin a compaction if Y has overflowed and none is running."""
+        if self._memory.queue.needs_compaction and not self.running and not self._memory.store.read_only:
+            self._task = asyncio.create_task(self._until_it_fits())
+
+    async def compact_now(self) -> Compaction | None:
+        """Compact whatever is raw in Y, full or not; None when there is nothing."""
+        await self.drain()
+        self._failures = 0
+        self._given_up = None
+        self._task = asyncio.create_task(self._compact())
+        return await self._task
+
+    async def drain(self) -> None:
+        """Wait until no compaction is running."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def close(self) -> None:
+        """Drop a running compaction; what it would have replaced stays as it is."""
+        if self._task is not None and not self._task.done():
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    async def _until_it_fits(self) -> Compaction | None:
+        done = None
+        while self._memory.queue.needs_compaction:
+            done = await self._compact()
+            if done is None:
+                break
+        return done
+
+    async def _compact(self) -> Compaction | None:
+        prompt_tokens = await self._prompt_tokens()
+        plan = await self._memory.run(self._memory.queue.plan_compaction, prompt_tokens=prompt_tokens)
+        if plan is None:
+            return None
+        if self._given_up is not None:
+            return await self._by_excerpts(self._given_up)
+        self._emit(Compacting(plan.items_in, self._model.name))
+        started = monotonic()
+        replies, failure = await self._ask(plan)
+        if plan.prompts and not any(replies):
+            return await self._failed(failure or "the summariser gave no answer")
+        done = await self._memory.run(
+            self._memory.queue.apply_compaction,
+            plan,
+            replies,
+            made_by=self._model.name,
+            seconds=monotonic() - started,
+            failure=failure,
+        )
+        if done is not None:
+            self._count(done)
+            self._emit(MemoryChanged())
+        return done
+
+    async def _ask(self, plan: CompactionPlan) -> tuple[list[str | None], str | None]:
+        replies: list[str | None] = []
+        failure = None
+        for prompt in plan.prompts:
+            try:
+                replies.append(await self._model.complete(prompt))
+            except OttoError as error:
+                replies.append(None)
+                failure = str(error)
+        return replies, failure
+
+    async def _failed(self, reason: str) -> Compaction | None:
+        """Nothing came back: leave everything as it is, and after some failures in a row stop asking."""
+        self._failures += 1
+        if self._failures < MOST_FAILURES:
+            self._emit(Notice(f"The memory could not be summarised, so it waits for the next turn. {reason}"))
+            return None
+        self._give_up(reason)
+        return await self._by_excerpts(reason)
+
+    async def _by_excerpts(self, reason: str) -> Compaction:
+        done = await self._memory.run(self._memory.queue.compact_by_excerpts, reason)
+        self._emit(MemoryChanged())
+        return done
+
+    def _count(self, done: Compaction) -> None:
+        shrank = done.tokens_after < done.tokens_before
+        if done.failure is None and shrank:
+            self._failures = 0
+            return
+        self._failures += 1
+        if self._failures >= MOST_FAILURES and self._given_up is None:
+            self._give_up(done.failure or "the summaries were not shorter than what they stood for")
+
+    def _give_up(self, reason: str) -> None:
+        self._given_up = (
+            f"{self._model.name} failed to summarise {MOST_FAILURES} times in a row, so older items are now kept as"
+            f" excerpts of their own words. Compact by hand or choose another model to try again. Last: {reason}"
+        )
+        self._emit(Notice(self._given_up))
+
+    async def _prompt_tokens(self) -> int:
+        from memory.compaction import PROMPT_TOKENS
+
+        window = await self._model.window()
+        return PROMPT_TOKENS if window is None else max(500, min(PROMPT_TOKENS, int(window * WINDOW_SHARE)))

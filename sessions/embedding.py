@@ -1,0 +1,159 @@
+"""Vectors behind the conversation: makes them as text arrives, and ranks recall with what there is.
+
+Without an embedder recall goes on by keyword and recency, and ``notice`` says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from threading import Event as Flag
+
+from memory.retrieval import recall
+
+from memory.embeddings import Embedder
+from memory.errors import EmbeddingUnavailable, OttoError
+from memory.store import CONVERSATION, MemoryStore
+from memory.values import EmbeddingState, RecallResult
+from memory.vectors import VectorCache, embed_waiting, embedding_state, reembed
+from sessions.embedding_choice import choose
+from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
+from sessions.options import Options
+
+
+class EmbeddingWorker:
+    """Keeps one session's vectors up to date. All methods are called on the event loop."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        options: Options,
+        model_name: Callable[[], str],
+        emit: Callable[[SessionEvent], None],
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._model_name = model_name
+        self._emit = emit
+        self._cache = VectorCache()
+        self._stop = Flag()
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self._notice: str | None = None
+        self._chosen = False
+        self._embedder: Embedder | None = None
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """The model that ranks right now; None where there is none or it cannot be reached."""
+        return self._embedder if self._notice is None else None
+
+    @property
+    def notice(self) -> str | None:
+        """Why recall ranks without an embedder, if so."""
+        return self._notice
+
+    async def state(self) -> EmbeddingState:
+        return await asyncio.to_thread(embedding_state, self._store)
+
+    def poke(self) -> None:
+        """Make vectors of what has none yet, unless that is going on already."""
+        if self._task is not None and not self._task.done():
+            self._again = True
+            return
+        self._task = asyncio.create_task(self._work())
+
+    async def drain(self) -> None:
+        """Wait until there is nothing left to do."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def close(self) -> None:
+        """Stop after the batch that is being made."""
+        self._stop.set()
+        await self.drain()
+
+    async def recall(self, question: str) -> RecallResult:
+        """Search with the embedder if it can be had, else without."""
+        self._choose()
+        options = self._options
+        return await asyncio.to_thread(
+            recall,
+            self._store,
+            CONVERSATION,
+            question,
+            embedder=self.embedder,
+            max_chunks=options.recall_chunks,
+            window=options.recall_window,
+            token_budget=options.recall_tokens,
+            cache=self._cache,
+        )
+
+    async def reembed(self, progress: Callable[[int, int], None]) -> None:
+        """Make all vectors anew; ``progress(done, total)`` is called on the event loop.
+
+        Raises:
+            EmbeddingUnavailable: there is no model to do it with.
+        """
+        self._choose()
+        if self._embedder is None:
+            raise EmbeddingUnavailable(
+                "No embedding model is set up, so there is nothing to embed with. Set [embedding] model first."
+            )
+        await self.drain()
+        loop = asyncio.get_running_loop()
+        await asyncio.to_thread(
+            reembed,
+            self._store,
+            self._embedder,
+            lambda done, total: loop.call_soon_threadsafe(progress, done, total),
+        )
+        self._notice = None
+        self._emit(MemoryChanged())
+
+    async def _work(self) -> None:
+        self._choose()
+        if self._embedder is None:
+            return
+        loop = asyncio.get_running_loop()
+        again = True
+        while again and not self._stop.is_set():
+            self._again = False
+            try:
+                await asyncio.to_thread(
+                    embed_waiting,
+                    self._store,
+                    self._embedder,
+                    stop=self._stop.is_set,
+                    progress=lambda done, total: loop.call_soon_threadsafe(self._tell, done, total),
+                )
+            except EmbeddingUnavailable as error:
+                self._lose_embedder(str(error))
+                return
+            except OttoError as error:
+                self._emit(Notice(f"Vectors could not be written. {error}"))
+                return
+            again = self._again
+        self._notice = None
+
+    def _choose(self) -> None:
+        if self._chosen:
+            return
+        self._chosen = True
+        choice = choose(self._options, self._model_name())
+        self._embedder = choice.embedder
+        if choice.notice is not None:
+            self._emit(Notice(choice.notice, "information"))
+        if choice.embedder is None:
+            self._notice = "No embedding model is set up, so recall ranks by keyword and recency."
+
+    def _lose_embedder(self, reason: str) -> None:
+        if self._notice is None:
+            self._notice = reason
+            self._emit(Notice(reason, "information"))
+            self._emit(MemoryChanged())
+
+    def _tell(self, done: int, total: int) -> None:
+        self._emit(EmbeddingProgress(done, total))
+        if done >= total:
+            self._emit(MemoryChanged())

@@ -1,0 +1,48 @@
+"""Which embedder a session may use: settings, keys, and whether its text may leave the machine."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from memory.embeddings import EmbedderChoice, EmbeddingServer, choose_embedder
+from sessions.options import OFFLINE, Options
+
+LOCAL_PREFIXES = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/", "hosted_vllm/")
+"""Vendors that run on the person's own machine unless an address says otherwise."""
+
+
+def choose(options: Options, model_name: str) -> EmbedderChoice:
+    """The embedder for a session that talks with ``model_name``. Nothing is loaded or reached yet."""
+    servers = {
+        provider.name: EmbeddingServer(
+            provider.api_base, options.environ.get(provider.api_key_env) if provider.api_key_env else None
+        )
+        for provider in options.providers.values()
+    }
+    return choose_embedder(
+        options.embedding,
+        environ=options.environ,
+        local_only=is_local(options, model_name),
+        model_path=options.embedding_path,
+        servers=servers,
+    )
+
+
+def is_local(options: Options, model_name: str) -> bool:
+    """Whether this model runs on this machine, so that a session's text never has to leave it."""
+    provider = options.providers.get(model_name.partition("/")[0])
+    address = provider.api_base if provider is not None else options.api_base
+    if address:
+        return _is_loopback(address)
+    return model_name == OFFLINE or model_name.startswith(LOCAL_PREFIXES)
+
+
+def _is_loopback(address: str) -> bool:
+    host = urlsplit(address if "//" in address else f"//{address}").hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

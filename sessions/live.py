@@ -1,0 +1,103 @@
+"""A session's open tape and tiers, and the one thread that works on them.
+
+Everything that reads or changes the tiers runs on that thread, one call after the other, so the event loop never waits
+for the disk and the tiers never need a lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from memory.queue import MIN_X_BUDGET, MIN_Y_BUDGET, TieredQueue
+from memory.store import MemoryStore
+from memory.values import NewEvent
+from sessions.lock import SessionLock
+from sessions.options import Options
+
+_Args = ParamSpec("_Args")
+_Result = TypeVar("_Result")
+
+TARGET_FRACTION = 0.40
+"""Of a model's window, what both budgets together may fill (seed 000, "Budget")."""
+
+INTERRUPTED = "interrupted"
+"""Why a reply is partial that was still streaming when its process ended."""
+
+
+class LiveMemory:
+    """An open store with its queue. Make one with ``open`` on any thread; close it with ``close``."""
+
+    def __init__(self, store: MemoryStore, queue: TieredQueue, lock: SessionLock | None) -> None:
+        self.store = store
+        self.queue = queue
+        self._lock = lock
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="otto-memory")
+
+    @classmethod
+    def open(cls, path: Path, options: Options, budgets: tuple[int, int], lock: SessionLock | None) -> LiveMemory:
+        """Open a tape, for writing where the ``lock`` is held, and bring back what a killed process left.
+
+        Raises:
+            StoreDamaged, StoreTooNew, StoreUnavailable.
+        """
+        store = MemoryStore(path, read_only=lock is None, now=options.now)
+        try:
+            queue = TieredQueue(
+                store,
+                x_budget=budgets[0],
+                y_budget=budgets[1],
+                restore=True,
+                reabstract=options.reabstract,
+                auto_compact=False,
+            )
+            if lock is not None:
+                _keep_interrupted_replies(store, queue)
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, queue, lock)
+
+    async def run(self, work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
+        """Run ``work`` on the memory's thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+
+    def run_soon(self, work: Callable[[], None]) -> None:
+        """Run ``work`` on the memory's thread without waiting for it."""
+        self._thread.submit(work)
+
+    async def close(self) -> None:
+        await self.run(self.store.close)
+        self._thread.shutdown(wait=False)
+        if self._lock is not None:
+            self._lock.release()
+
+
+def scaled_budgets(options: Options, window: int | None) -> tuple[int, int]:
+    """X and Y in tokens: the settings', or both scaled down to 40% of a smaller window."""
+    x, y = options.x_budget, options.y_budget
+    if window is None or not options.scale_to_window:
+        return x, y
+    share = min(1.0, TARGET_FRACTION * window / (x + y))
+    return max(MIN_X_BUDGET, int(x * share)), max(MIN_Y_BUDGET, int(y * share))
+
+
+def _keep_interrupted_replies(store: MemoryStore, queue: TieredQueue) -> None:
+    for draft in store.drafts():
+        if draft.text and store.event_by_id(draft.id, draft.thread) is None:
+            queue.append(
+                NewEvent(
+                    id=draft.id,
+                    thread=draft.thread,
+                    role="assistant",
+                    source=draft.source,
+                    text=draft.text,
+                    t_event=draft.t_event,
+                    meta={"model": draft.source, "partial": INTERRUPTED},
+                )
+            )
+        store.drop_draft(draft.id)

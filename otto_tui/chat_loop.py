@@ -1,0 +1,168 @@
+"""The plain conversation behind ``otto chat``: one prompt, or line after line."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memory.errors import OttoError
+from otto_tui.chat_output import ChatOutput, Guarded
+from otto_tui.prepared import Prepared, library_of
+from otto_tui.prompt_input import TypedLines
+from otto_tui.terminal import say_aside
+from otto_tui.vendors import NO_MODEL
+from sessions.display import displayable, one_line
+from sessions.errors import SessionBusy
+from sessions.events import TurnDone
+from sessions.options import OFFLINE
+from sessions.private_files import reason
+
+if TYPE_CHECKING:
+    from sessions.session import Session
+
+_Result = TypeVar("_Result")
+
+FAILED = 1
+INTERRUPTED = 130
+
+LONGEST_DRAIN = 120.0
+"""Seconds that the end of a chat waits for a compaction that is running."""
+
+
+class Chat:
+    """One run of ``otto chat``. Both ways of talking return an exit code."""
+
+    def __init__(self, prepared: Prepared, output: ChatOutput, *, session_id: str | None, labels: bool) -> None:
+        """``labels`` says in words who speaks, where a person reads along."""
+        self._prepared = prepared
+        self._output = output
+        self._session_id = session_id
+        self._labels = labels
+        self._interrupt = asyncio.Event()
+
+    async def ask(self, prompt: str) -> int:
+        """Send one prompt and print the reply."""
+        async with self._session() as (session, guarded):
+            done = await session.send(prompt)
+            if guarded.failure is None:
+                await self._unless_interrupted(session.drain(LONGEST_DRAIN))
+            self._end(session, guarded, done)
+            if self._interrupt.is_set():
+                return INTERRUPTED
+            return FAILED if done.error is not None else 0
+
+    async def talk(self) -> int:
+        """Send line after line, until there are no more."""
+        async with self._session() as (session, guarded):
+            await self._lines(session, guarded)
+            return INTERRUPTED if self._interrupt.is_set() else 0
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[tuple[Session, Guarded]]:
+        """The session to talk in, with its events going to the output; closed, and its id said, at the end."""
+        async with library_of(self._prepared.options) as library:
+            if self._session_id is None:
+                session = await library.new(str(self._prepared.workspace))
+            else:
+                session = await library.open(self._session_id)
+            guarded = Guarded(self._output, session.stop)
+            unsubscribe = session.subscribe(guarded)
+            try:
+                await self._ready(session)
+                with self._listening(session):
+                    yield session, guarded
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise OttoError(
+                    f"Standard output cannot be written: {reason(error)}. What had come of the reply is kept."
+                ) from error
+            finally:
+                unsubscribe()
+                await session.close()
+                if guarded.turns:
+                    say_aside(resume_sentence(session.id, session.title))
+
+    async def _ready(self, session: Session) -> None:
+        if session.read_only:
+            raise SessionBusy(
+                f"The session {session.id} is open in another Otto, so nothing can be sent to it from here; close that"
+                " one, or leave out --session."
+            )
+        if self._prepared.typed_model and session.model_name != self._prepared.options.chat:
+            await session.set_model(self._prepared.options.chat)
+        if session.model_name == OFFLINE and self._prepared.chosen_by_otto:
+            say_aside(f"Note: {NO_MODEL}")
+
+    async def _lines(self, session: Session, guarded: Guarded) -> None:
+        self._label(f"Talking with {session.model_name}. Enter sends, Ctrl-D ends.\n")
+        with TypedLines(sys.stdin.fileno()) as lines:
+            while True:
+                self._label("You: ")
+                line = await self._unless_interrupted(lines.next())
+                if line is None:
+                    self._label("\n")
+                    return
+                if line.strip():
+                    turn = session.send(line)
+                elif session.can_retry:
+                    turn = session.retry()
+                else:
+                    continue
+                self._label(f"{session.model_name}: ")
+                self._end(session, guarded, await turn)
+
+    def _end(self, session: Session, guarded: Guarded, done: TurnDone) -> None:
+        """Print how a turn ended.
+
+        Raises:
+            OSError: standard output has failed or been closed.
+        """
+        if guarded.failure is not None:
+            raise guarded.failure
+        self._output.end_of_turn(session.id, done)
+        if done.error is not None:
+            say_aside(f"Error: {done.error}")
+
+    async def _unless_interrupted(self, work: Coroutine[Any, Any, _Result]) -> _Result | None:
+        """What ``work`` gives, or None as soon as Ctrl-C is pressed."""
+        task = asyncio.ensure_future(work)
+        pressed = asyncio.ensure_future(self._interrupt.wait())
+        await asyncio.wait({task, pressed}, return_when=asyncio.FIRST_COMPLETED)
+        pressed.cancel()
+        if task.done():
+            return task.result()
+        task.cancel()
+        return None
+
+    @contextmanager
+    def _listening(self, session: Session) -> Iterator[None]:
+        """Let Ctrl-C stop the reply and keep what has come. The second Ctrl-C waits for nothing."""
+
+        def pressed() -> None:
+            if self._interrupt.is_set():
+                raise KeyboardInterrupt
+            self._interrupt.set()
+            session.stop()
+
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, pressed)
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    def _label(self, text: str) -> None:
+        """Words for a person who reads along; never among what a pipe carries."""
+        if self._labels:
+            sys.stderr.write(displayable(text))
+            sys.stderr.flush()
+
+
+def resume_sentence(id: str, title: str) -> str:
+    """How to go on with a session, for the end of a run."""
+    return f'The session "{one_line(title, 60)}" is kept. Go on with: otto --resume {id}'

@@ -1,0 +1,282 @@
+"""Checking layers of settings with pydantic, and putting the sound ones over each other.
+
+Loaded only when a file or variable says something (see ``otto_tui/config.py``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+
+from otto_tui.config_sources import DELIMITER, PREFIX, Layer
+from otto_tui.settings import (
+    EmbeddingSettings,
+    MemorySettings,
+    ModelSettings,
+    ProviderSettings,
+    SeatSettings,
+    Settings,
+    UiSettings,
+    WorkspaceSettings,
+)
+from sessions.display import one_line
+
+KeyPath = tuple[str, ...]
+"""Section and key: ``("memory", "x_budget")``."""
+
+WHERE_TEXT_GOES = (("providers",), ("model", "api_base"), ("embedding",), ("workspaces",))
+"""What a folder's own file may set only once the person trusts the folder."""
+
+WHO_READS = (("model", "chat"), ("seats", "summarize"))
+"""What a folder's own file may set, but not without a word."""
+
+SECRET_KEYS = frozenset({"api_key_env", "api_key", "key", "token", "password"})
+"""A value under one of these is never repeated: people put the key itself there."""
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class _Variables(BaseSettings):
+    """The shape by which pydantic-settings reads the environment."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter=DELIMITER, env_ignore_empty=True)
+
+    model: ModelSettings = ModelSettings()
+    seats: SeatSettings = SeatSettings()
+    memory: MemorySettings = MemorySettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    ui: UiSettings = UiSettings()
+    workspaces: WorkspaceSettings = WorkspaceSettings()
+    providers: dict[str, ProviderSettings] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Complaint:
+    """Something wrong in a layer, before it is known which value takes its place."""
+
+    key: str
+    path: KeyPath
+    problem: str
+
+
+def environment_source() -> EnvSettingsSource:
+    """pydantic-settings' own reader of ``OTTO_...__...`` variables."""
+    return EnvSettingsSource(_Variables)
+
+
+def settle(layers: Sequence[Layer], workspace: Path) -> tuple[Settings, tuple[str, ...]]:
+    """The settings that ``layers``, weakest first, come to, and a sentence for each value left out."""
+    adapter = TypeAdapter(Settings)
+    trusted = _is_trusted(workspace, layers, adapter)
+    merged: dict[str, Any] = {}
+    complaints: list[_Complaint] = []
+    sentences: list[str] = []
+    for layer in layers:
+        values = layer.values
+        if layer.of_workspace and not trusted:
+            values, refused = _within_its_rights(layer, workspace)
+            sentences += refused
+        sound, found = _sound(Layer(layer.where, values), adapter)
+        complaints += found
+        _lay_over(merged, sound)
+    settings = adapter.validate_python(merged)
+    sentences += [_sentence(complaint, settings) for complaint in complaints]
+    sentences += [
+        f"The provider {one_line(name, 40)} has no api_base, so it is left out; give its address in"
+        f" [providers.{one_line(name, 40)}]."
+        for name, provider in settings.providers.items()
+        if not provider.api_base
+    ]
+    return settings, tuple(sentences)
+
+
+# -- one layer -----------------------------------------------------------------------------------------------------
+
+
+def _sound(layer: Layer, adapter: TypeAdapter[Settings]) -> tuple[dict[str, Any], list[_Complaint]]:
+    """The part of a layer that holds, and what is wrong with the rest."""
+    values = deepcopy(layer.values)
+    complaints = []
+    for path, problem in tuple(_not_what_it_seems(values)):
+        _remove(values, path)
+        complaints.append(_Complaint(layer.name_of(path), path, problem))
+    while True:
+        try:
+            adapter.validate_python(values)
+        except ValidationError as error:
+            for details in error.errors(include_url=False):
+                path = _present(values, tuple(str(part) for part in details["loc"]))
+                if path:
+                    complaints.append(_Complaint(layer.name_of(path), path, _problem(details, path)))
+                    _remove(values, path)
+        else:
+            return values, complaints
+
+
+def _not_what_it_seems(values: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """What pydantic would take with a smile: ``true`` for 1, and numbers that are none."""
+    for section in fields(Settings):
+        content = values.get(section.name)
+        if section.name == "providers" or not isinstance(content, dict):
+            continue
+        types = {setting.name: str(setting.type) for setting in fields(getattr(Settings(), section.name))}
+        for key, value in tuple(content.items()):
+            if isinstance(value, bool) and key in types and types[key] != "bool":
+                yield (section.name, key), f"should be {_wanted(types[key])}, not {json.dumps(value)}"
+            elif isinstance(value, float) and not math.isfinite(value):
+                yield (section.name, key), f"should be a number, not {value}"
+    providers = values.get("providers")
+    for name, provider in providers.items() if isinstance(providers, dict) else ():
+        variable = _get(provider, ("api_key_env",))
+        if isinstance(variable, str) and not _VARIABLE.fullmatch(variable):
+            path = ("providers", name, "api_key_env")
+            yield path, "should be the name of an environment variable, not the key itself"
+
+
+def _within_its_rights(layer: Layer, workspace: Path) -> tuple[dict[str, Any], list[str]]:
+    """What an untrusted folder's file may set, and a sentence about what it may not."""
+    values = deepcopy(layer.values)
+    refused = [path for path in WHERE_TEXT_GOES if _get(values, path) is not None]
+    refused += [path for path in WHO_READS if "://" in str(_get(values, path) or "")]
+    for path in refused:
+        _remove(values, path)
+    sentences = []
+    if refused:
+        names = ", ".join(".".join(path) for path in refused)
+        sentences.append(
+            f"{layer.where}: {names} left out, since a folder's own file may not say where your words and keys go;"
+            f' to allow it, add "{workspace}" to trusted in [workspaces] of your own config.toml.'
+        )
+    sentences += [
+        f"{layer.where} chooses {one_line(str(_get(values, path)), 80)} for {'.'.join(path)}."
+        for path in WHO_READS
+        if _get(values, path) is not None
+    ]
+    return values, sentences
+
+
+def _is_trusted(workspace: Path, layers: Sequence[Layer], adapter: TypeAdapter[Settings]) -> bool:
+    """Whether the person's own settings, wherever they stand, list this very folder."""
+    for layer in layers:
+        if layer.of_workspace:
+            continue
+        values, _ = _sound(layer, adapter)
+        for folder in _get(values, ("workspaces", "trusted")) or ():
+            if "\0" not in folder and Path(folder).expanduser().resolve() == workspace.resolve():
+                return True
+    return False
+
+
+# -- sentences -----------------------------------------------------------------------------------------------------
+
+
+def _problem(details: ErrorDetails, path: KeyPath) -> str:
+    """What is wrong with one value, ready to follow its name."""
+    kind = details["type"]
+    context = details.get("ctx", {})
+    if kind == "unexpected_keyword_argument":
+        return f"is not a setting of Otto{_perhaps(path)}"
+    wanted = {
+        "int_from_float": "a whole number",
+        "int_parsing": "a whole number",
+        "int_parsing_size": "a smaller number",
+        "int_type": "a whole number",
+        "float_parsing": "a number",
+        "float_type": "a number",
+        "bool_parsing": "true or false",
+        "bool_type": "true or false",
+        "string_type": "text",
+        "tuple_type": "a list",
+        "mapping_type": "a section",
+        "dict_type": "a section",
+        "dataclass_type": "a section",
+        "greater_than": f"more than {context.get('gt')}",
+        "greater_than_equal": f"at least {context.get('ge')}",
+        "less_than_equal": f"at most {context.get('le')}",
+    }.get(kind)
+    shown = "" if path[-1] in SECRET_KEYS or len(path) == 1 else f", not {_shown(details['input'])}"
+    return f"should be {wanted}{shown}" if wanted else f"is wrong ({one_line(details['msg'], 120)})"
+
+
+def _wanted(annotation: str) -> str:
+    if "int" in annotation:
+        return "a whole number"
+    return "a number" if "float" in annotation else "text"
+
+
+def _shown(value: Any) -> str:
+    return one_line(json.dumps(value, ensure_ascii=False, default=str), 40)
+
+
+def _perhaps(path: KeyPath) -> str:
+    """Name the setting that was probably meant."""
+    if len(path) == 1:
+        known = [section.name for section in fields(Settings)]
+    elif path[0] == "providers":
+        known = [setting.name for setting in fields(ProviderSettings)]
+    else:
+        known = [setting.name for setting in fields(getattr(Settings(), path[0]))]
+    close = get_close_matches(path[-1].lower(), known, n=1)
+    return f" (did you mean {close[0]}?)" if close else f" (there are {', '.join(known)})"
+
+
+def _sentence(complaint: _Complaint, settings: Settings) -> str:
+    sentence = f"{complaint.key} {complaint.problem}, so it is left out"
+    if " is not a setting" in f" {complaint.problem}":
+        return sentence + "."
+    value = _used(complaint.path, settings)
+    return f"{sentence} and the default is used." if value is None else f"{sentence} and {value} is used."
+
+
+def _used(path: KeyPath, settings: Settings) -> str | None:
+    """The value that took its place; None where that is "unset" or a whole section."""
+    if len(path) != 2 or path[0] == "providers":
+        return None
+    value = getattr(getattr(settings, path[0]), path[1], None)
+    return None if value is None or value == () else _shown(value)
+
+
+# -- nested values -------------------------------------------------------------------------------------------------
+
+
+def _lay_over(below: dict[str, Any], above: Mapping[str, Any]) -> None:
+    for key, value in above.items():
+        if isinstance(value, dict) and isinstance(below.get(key), dict):
+            _lay_over(below[key], value)
+        else:
+            below[key] = value
+
+
+def _get(values: Any, path: KeyPath) -> Any:
+    for key in path:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values
+
+
+def _present(values: Any, path: KeyPath) -> KeyPath:
+    """The longest beginning of ``path`` that is there."""
+    found: list[str] = []
+    for key in path:
+        if not isinstance(values, dict) or key not in values:
+            break
+        found.append(key)
+        values = values[key]
+    return tuple(found)
+
+
+def _remove(values: dict[str, Any], path: KeyPath) -> None:
+    *sections, key = path
+    for section in sections:
+        values = values[section]
+    values.pop(key, None)

@@ -339,7 +339,8 @@ class TieredQueue:
 
     def _relieve(self) -> None:
         """Compact where Y must not wait: at once with a summariser of its own, else only at the hard ceiling."""
-        if _tokens(self._bullets) > self.y_budget:
+        # Beside the bullets there must be room to say that something waits for a compaction.
+        if _tokens(self._bullets) + count_tokens(left_out_line(len(self._y))) > self.y_budget:
             self.compact_by_excerpts("the bullets alone were over the budget")
         if not self.needs_compaction:
             return

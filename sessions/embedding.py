@@ -101,13 +101,7 @@ class EmbeddingWorker:
                 "No embedding model is set up, so there is nothing to embed with. Set [embedding] model first."
             )
         await self.drain()
-        loop = asyncio.get_running_loop()
-        await asyncio.to_thread(
-            reembed,
-            self._store,
-            self._embedder,
-            lambda done, total: loop.call_soon_threadsafe(progress, done, total),
-        )
+        await asyncio.to_thread(reembed, self._store, self._embedder, _on_loop(progress))
         self._notice = None
         self._emit(MemoryChanged())
 
@@ -115,7 +109,6 @@ class EmbeddingWorker:
         self._choose()
         if self._embedder is None:
             return
-        loop = asyncio.get_running_loop()
         again = True
         while again and not self._stop.is_set():
             self._again = False
@@ -125,7 +118,7 @@ class EmbeddingWorker:
                     self._store,
                     self._embedder,
                     stop=self._stop.is_set,
-                    progress=lambda done, total: loop.call_soon_threadsafe(self._tell, done, total),
+                    progress=_on_loop(self._tell),
                 )
             except EmbeddingUnavailable as error:
                 self._lose_embedder(str(error))
@@ -157,3 +150,13 @@ class EmbeddingWorker:
         self._emit(EmbeddingProgress(done, total))
         if done >= total:
             self._emit(MemoryChanged())
+
+
+def _on_loop(progress: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """``progress`` as a thread may call it: it runs on the event loop of whoever made this."""
+    loop = asyncio.get_running_loop()
+
+    def tell(done: int, total: int) -> None:
+        loop.call_soon_threadsafe(progress, done, total)
+
+    return tell

@@ -16,6 +16,7 @@ from memory.store import CONVERSATION
 from memory.tier_ledger import COMPACTED, compaction_of
 from memory.values import (
     Compaction,
+    Demotion,
     EmbeddingState,
     Event,
     MemorySnapshot,
@@ -378,8 +379,15 @@ class Session:
         self.totals = await memory.run(totals_of, memory.store)
         self._last = await memory.run(_last_said, memory)
         loop = asyncio.get_running_loop()
-        memory.queue.on_demotion = lambda demotion: loop.call_soon_threadsafe(self._emit, Demoted(demotion))
-        memory.queue.on_compaction = lambda done: loop.call_soon_threadsafe(self._emit, Compacted(done))
+
+        def tell_demotion(demotion: Demotion) -> None:
+            loop.call_soon_threadsafe(self._emit, Demoted(demotion))
+
+        def tell_compaction(done: Compaction) -> None:
+            loop.call_soon_threadsafe(self._emit, Compacted(done))
+
+        memory.queue.on_demotion = tell_demotion
+        memory.queue.on_compaction = tell_compaction
         self._compactor = Compactor(memory, self._summarizer(), self._emit)
         self._embedding = EmbeddingWorker(memory.store, self.options, lambda: self.model_name, self._emit)
         self._poke()

@@ -10,7 +10,7 @@ import pytest
 from memory.queue import EXCERPTS, HARD_CEILING, TieredQueue
 from memory.rebuild import rebuild
 from memory.store import CONVERSATION, MemoryStore
-from memory.values import NewEvent
+from memory.values import Compaction, Demotion, NewEvent
 from memory.verify import verify
 from tests.memory.conversations import answered, said, turns
 from tests.memory.summarizers import ADVERSARIES, Summarizer, honest, nothing, raises
@@ -49,7 +49,7 @@ def test_x_holds_the_newest_turns_word_for_word(store: MemoryStore) -> None:
 
 def test_x_overflows_by_whole_turns_into_y(store: MemoryStore) -> None:
     queue = small(store)
-    demotions = []
+    demotions: list[Demotion] = []
     queue.on_demotion = demotions.append
     for event in turns(8):
         queue.append(event)
@@ -80,7 +80,7 @@ def test_notes_stand_on_the_tape_and_in_no_tier(store: MemoryStore) -> None:
 
 def test_y_overflows_into_cited_bullets_and_counts_a_generation(store: MemoryStore) -> None:
     queue = small(store, y_budget=2_000)
-    done = []
+    done: list[Compaction] = []
     queue.on_compaction = done.append
     for event in turns(80):
         queue.append(event)
@@ -166,7 +166,7 @@ def test_a_summary_that_is_not_shorter_is_not_used(store: MemoryStore) -> None:
         return "- " + "so it went on and on, " * 30 + "[1]"
 
     queue = small(store, longer, y_budget=2_000)
-    failures = []
+    failures: list[str | None] = []
     queue.on_compaction = lambda done: failures.append(done.failure)
     for event in turns(150):
         queue.append(event)
@@ -177,7 +177,7 @@ def test_a_summary_that_is_not_shorter_is_not_used(store: MemoryStore) -> None:
 
 def test_a_summarizer_that_raises_is_told_and_costs_no_words(store: MemoryStore) -> None:
     queue = small(store, raises, y_budget=1_000)
-    done = []
+    done: list[Compaction] = []
     queue.on_compaction = done.append
     for event in turns(40):
         queue.append(event)
@@ -188,7 +188,7 @@ def test_a_summarizer_that_raises_is_told_and_costs_no_words(store: MemoryStore)
 
 def test_without_a_summary_y_is_kept_under_its_hard_ceiling(store: MemoryStore) -> None:
     queue = small(store, None, auto_compact=False)
-    done = []
+    done: list[Compaction] = []
     queue.on_compaction = done.append
     for event in turns(100):
         queue.append(event)

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from memory.compaction import CompactionPlan
 from memory.queue import TieredQueue
@@ -166,7 +173,10 @@ TestMemory.settings = settings(
 
 
 @pytest.mark.slow
-class TestMemoryForLong(Memory.TestCase):  # type: ignore[misc]
-    settings = settings(
-        max_examples=1_000, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+def test_memory_for_long() -> None:
+    run_state_machine_as_test(
+        Memory,
+        settings=settings(
+            max_examples=1_000, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
     )

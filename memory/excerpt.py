@@ -15,7 +15,8 @@ GAP = " … "
 SCAN_CHARACTERS = 20_000
 """Of a longer text only the two ends are searched for the sentences that matter."""
 
-_SENTENCE = re.compile(r"[^\n.!?。！？]*(?:[.!?](?!\s)[^\n.!?。！？]*)*(?:[.!?。！？]+|\n|$)")
+# A colon or semicolon ends a piece too: what follows "One rule:" is worth keeping without it.
+_SENTENCE = re.compile(r"[^\n.!?:;。！？：；]*(?:[.!?:;](?!\s)[^\n.!?:;。！？：；]*)*(?:[.!?:;。！？：；]+|\n|$)")
 
 
 def join_spans(text: str, spans: Sequence[Span]) -> str:
@@ -50,7 +51,10 @@ def both_ends(text: str, max_tokens: int) -> tuple[Span, ...]:
 
 
 def salient(text: str, max_tokens: int) -> tuple[Span, ...]:
-    """The sentences that carry demands, names, numbers and decisions, as many as fit, in their order."""
+    """The sentences that matter most (``memory/weight.py``), as many as fit, in their order.
+
+    The weightiest one is whole even where it takes up to twice ``max_tokens``: half a rule is none.
+    """
     if len(text) <= max_tokens * 8 and count_tokens(text) <= max_tokens:
         return whole(text)
     sentences = sorted(_sentences(text), key=lambda span: (-weight(text[span[0] : span[1]]), span))
@@ -58,7 +62,7 @@ def salient(text: str, max_tokens: int) -> tuple[Span, ...]:
     left = max_tokens
     for start, end in sentences[:40]:
         cost = count_tokens(text[start:end]) + 1
-        if cost <= left:
+        if cost <= left or (not chosen and cost <= 2 * max_tokens):
             chosen.append((start, end))
             left -= cost
     if not chosen and sentences:

@@ -26,8 +26,8 @@ def _any_of(*alternatives: str) -> re.Pattern[str]:
 
 
 _LASTING = _any_of(
-    r"never|always|every|must(?:n't)?|nothing|nobody|no one|ha(?:s|ve|d) to|not even|not an? \w+ more|from now on"
-    r"|rules?|constraints?|requirements?|forbidden|not allowed|may not|under no"
+    r"never|always|every|must(?:n't)?|nothing (?!to|for)\w+|nobody|no one|ha(?:s|ve|d) to|not even|not an? \w+ more"
+    r"|from now on|rules?|constraints?|requirements?|forbidden|not allowed|may not|under no"
     r"|no \w+(?: \w+)? (?:may|can|is|are|goes|leaves)",
     # German, French, Spanish and Portuguese, Italian, Dutch, Polish.
     r"niemals|immer|jede[rsnm]?|muss|müssen|keine?[rsnm]?|jamais|toujours|chaque|doit|doivent|aucune?|nunca|siempre"

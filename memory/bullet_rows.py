@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from memory import event_rows
 from memory.excerpt import join_spans
 from memory.pending_rows import dump_spans, load_spans
-from memory.values import Bullet, Event
+from memory.values import Bullet, Event, Voices, speaker_of
 
 
 def load(db: sqlite3.Connection, kind: str) -> list[Bullet]:
@@ -34,6 +36,23 @@ def load(db: sqlite3.Connection, kind: str) -> list[Bullet]:
         for row in rows
         for spans in [load_spans(row["spans"])]
     )
+
+
+def voices(db: sqlite3.Connection, kind: str) -> dict[str, Voices]:
+    """By bullet: who said what stands behind it, and when the newest of it was said."""
+    rows = db.execute(
+        "SELECT bullet, role, source, t_event FROM bullet_refs JOIN events USING (seq)"
+        " WHERE bullet_refs.kind = ? ORDER BY bullet, seq",
+        (kind,),
+    )
+    found: dict[str, Voices] = {}
+    for bullet, said in groupby(rows, key=itemgetter("bullet")):
+        speakers: dict[str, None] = {}
+        for row in said:
+            speakers[speaker_of(row["role"], row["source"])] = None
+            newest = row["t_event"]
+        found[bullet] = Voices(tuple(speakers), newest)
+    return found
 
 
 def in_order(bullets: Iterable[Bullet]) -> list[Bullet]:

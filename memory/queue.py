@@ -7,7 +7,7 @@ part is compacted into bullets and one generation is counted. One thread uses a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from memory import compaction, tier_ledger
@@ -29,6 +29,7 @@ from memory.values import (
     MemorySnapshot,
     NewEvent,
     View,
+    Voices,
 )
 
 X_BUDGET = 24_000
@@ -94,6 +95,7 @@ class TieredQueue:
         self._y: list[Item] = []
         self._bullets: list[Bullet] = []
         self._generation = 0
+        self._heard: tuple[tuple[str, ...], Mapping[str, Voices]] = ((), {})
         if restore:
             self._restore()
         if alter and not store.read_only:
@@ -178,7 +180,15 @@ class TieredQueue:
             embedding=embedding or EmbeddingState(None, 0, counts.chunks),
             compacting=compacting,
             notice=notice,
+            voices=self._voices(),
         )
+
+    def _voices(self) -> Mapping[str, Voices]:
+        """Read again only when the bullets have changed."""
+        ids = tuple(bullet.id for bullet in self._bullets)
+        if ids != self._heard[0]:
+            self._heard = (ids, self.store.voices(self.kind))
+        return self._heard[1]
 
     # -- writing -----------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from memory.database import connect, connect_reader, readable_errors
 from memory.errors import EventConflict, StoreReadOnly, UnknownId
 from memory.json_text import dump, load
 from memory.text import storable
-from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent
+from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent, Voices
 
 CONVERSATION = "message"
 """The namespace of a session's own queue (seed 000: ``kind``)."""
@@ -300,6 +300,11 @@ class MemoryStore:
         """The live bullets, in the order of the oldest event behind each."""
         with self._reading() as db:
             return bullet_rows.load(db, kind)
+
+    def voices(self, kind: str) -> dict[str, Voices]:
+        """By live bullet: who said what stands behind it, and when the newest of it was said."""
+        with self._reading() as db:
+            return bullet_rows.voices(db, kind)
 
     def replace_bullets(self, kind: str, removed: Iterable[str], added: Sequence[Bullet]) -> None:
         with self.transaction() as db:

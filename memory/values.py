@@ -68,7 +68,11 @@ class Event:
     @property
     def speaker(self) -> str:
         """``you`` for the person, else the source, else the role."""
-        return "you" if self.role == "user" else self.source or self.role
+        return speaker_of(self.role, self.source)
+
+
+def speaker_of(role: str, source: str) -> str:
+    return "you" if role == "user" else source or role
 
 
 Span = tuple[int, int]
@@ -125,6 +129,16 @@ class Bullet:
     tokens: int
     spans: tuple[Span, ...] = ()
     """Where ``form`` is ``whole`` or ``excerpt``: the pieces of the one event that ``text`` joins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Who said what a bullet stands for, and when the newest of it was said."""
+
+    speakers: tuple[str, ...]
+    """In the order in which they first spoke."""
+    newest: str
+    """ISO 8601 with offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +213,8 @@ class MemorySnapshot:
     compacting: bool
     notice: str | None = None
     """Why the memory is not at its best right now (no embedder, summariser given up), if so."""
+    voices: Mapping[str, Voices] = field(default_factory=dict)
+    """By bullet id."""
 
 
 @dataclass(frozen=True, slots=True)

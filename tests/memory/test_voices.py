@@ -28,7 +28,7 @@ def test_a_snapshot_names_the_speakers_behind_each_bullet_and_the_newest_time(tm
 
 def test_voices_follow_a_compaction(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "tape.db") as store:
-        queue = TieredQueue(store, summarize=honest, x_budget=200, y_budget=400, auto_compact=False)
+        queue = TieredQueue(store, summarize=honest, x_budget=200, y_budget=4_000, auto_compact=False)
         for event in turns(30):
             queue.append(event)
         assert queue.snapshot().voices == {}

@@ -56,9 +56,7 @@ class SessionIndex:
     def rename(self, id: str, title: str) -> bool:
         """Give a session a title; False when the index has no such session."""
         return self._write(
-            lambda db: (
-                db.execute("UPDATE sessions SET title = ? WHERE id = ?", (storable(title), id)).rowcount > 0
-            )
+            lambda db: db.execute("UPDATE sessions SET title = ? WHERE id = ?", (storable(title), id)).rowcount > 0
         )
 
     def remove(self, id: str) -> None:

@@ -155,9 +155,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        f"file:{quote(str(path))}?mode={mode}", uri=True, isolation_level=None, timeout=BUSY_SECONDS
-    )
+    db = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, isolation_level=None, timeout=BUSY_SECONDS)
     db.row_factory = sqlite3.Row
     # One title that is not UTF-8 must not hide the others.
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")

@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from memory.errors import OttoError
 from memory.store import MemoryStore
-from memory.values import TIERED_KINDS
+from memory.values import TIERED_KINDS, Event
 from sessions import search, tapes
 from sessions.errors import SessionBusy
 from sessions.ids import checked_title
@@ -22,15 +21,15 @@ from sessions.shelf import Shelf
 from sessions.trash import Trash
 
 if TYPE_CHECKING:
-    from memory.values import Event
     from memory.verify import VerifyReport
-    from sessions.session import Session
+    from sessions.session import OpenModel, Session
 
 SEARCH_LIMIT = 50
 """Most hits of a search."""
 
 Rows = list[SessionRow]
 Sentences = list[str]
+Events = list[Event]
 
 _TAPES_AT_A_TIME = 25
 """How many tapes are searched before hits are shown and a search that nobody waits for any more can end."""
@@ -44,8 +43,10 @@ class Library:
     a file cannot be used.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, open_model: OpenModel | None = None) -> None:
+        """``open_model`` stands in for the real models, as in a demonstration."""
         self.options = options
+        self._models: dict[str, OpenModel] = {} if open_model is None else {"open_model": open_model}
         self.index = SessionIndex(options.home)
         self._shelf = Shelf(options, self.index)
         self._trash = Trash(options.home)
@@ -64,17 +65,17 @@ class Library:
         """A session in which nothing has been said yet."""
         from sessions.session import Session
 
-        return await Session.create(self.options, workspace, self.index)
+        return await Session.create(self.options, workspace, self.index, **self._models)
 
     async def open(self, id: str) -> Session:
         """A session as it was left; read-only when another process has it open."""
         from sessions.session import Session
 
         row = await asyncio.to_thread(self._shelf.find, id)
-        return await Session.open(self.options, row, self.index)
+        return await Session.open(self.options, row, self.index, **self._models)
 
-    async def transcript(self, id: str, before: int | None = None, limit: int = 30) -> list[Event]:
-        """At most ``limit`` events with ``seq`` below ``before`` (None: the newest), oldest first, without opening it."""
+    async def transcript(self, id: str, before: int | None = None, limit: int = 30) -> Events:
+        """The ``limit`` events before ``before`` (None: the newest), oldest first, without opening the session."""
         return await asyncio.to_thread(self._transcript, id, before, limit)
 
     # -- finding -----------------------------------------------------------------------------------------------
@@ -191,9 +192,7 @@ class Library:
     # -- in the thread -----------------------------------------------------------------------------------------
 
     def _search_in(self, rows: Rows, query: str) -> Rows:
-        return search.in_what_was_said(
-            self.options.home, rows, query, self.options.now, self._shelf.report_damage
-        )
+        return search.in_what_was_said(self.options.home, rows, query, self.options.now, self._shelf.report_damage)
 
     def _rename(self, id: str, title: str) -> None:
         row = self._shelf.find(id)
@@ -207,7 +206,7 @@ class Library:
             finally:
                 lock.release()
 
-    def _transcript(self, id: str, before: int | None, limit: int) -> list[Event]:
+    def _transcript(self, id: str, before: int | None, limit: int) -> Events:
         with MemoryStore(self._shelf.path(self._shelf.find(id).id), read_only=True, now=self.options.now) as store:
             return store.events(before=before, kinds=TIERED_KINDS, limit=limit, newest_first=True)[::-1]
 
@@ -236,7 +235,7 @@ class Library:
         from sessions.fork import fork
 
         parent = self._shelf.find(id)
-        row = fork(self.options, parent, at_seq, self._shelf.taken)
+        row = fork(self.options, parent, at_seq)
         self.index.put(row)
         return row
 
@@ -248,7 +247,7 @@ class Library:
     def _import_file(self, path: Path) -> SessionRow:
         from sessions.importing import import_file
 
-        row = import_file(self.options, path, self._shelf.taken)
+        row = import_file(self.options, path)
         self.index.put(row)
         return row
 

@@ -84,7 +84,7 @@ class SessionLock:
 
     def _write_pid(self) -> None:
         descriptor = os.open(self._pid_path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, FILE_MODE)
-        with open(descriptor, "w", encoding="ascii") as file:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(str(os.getpid()))
 
 

@@ -40,7 +40,7 @@ def write_whole(path: Path, data: bytes, *, replace: bool) -> None:
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
     try:
-        with open(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE), "wb") as file:
+        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

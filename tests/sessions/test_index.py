@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -98,9 +99,26 @@ def test_a_folder_that_was_there_before_keeps_its_permissions(tmp_path: Path) ->
 
 def test_the_index_waits_for_another_writer_instead_of_failing(index: SessionIndex) -> None:
     index.put(row(1))
-    with closing(sqlite3.connect(index.path)) as other:
-        mode = other.execute("PRAGMA journal_mode").fetchone()[0]
-    assert mode == "wal"
+    with closing(sqlite3.connect(index.path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        blocked: list[StoreUnavailable] = []
+        started = threading.Event()
+
+        def record() -> None:
+            started.set()
+            try:
+                index.record(row(2))
+            except StoreUnavailable as error:
+                blocked.append(error)
+
+        writer = threading.Thread(target=record)
+        writer.start()
+        started.wait()
+        assert index.rows() == [row(1)]
+        other.execute("COMMIT")
+        writer.join()
+    assert blocked == []
+    assert index.rows() == [row(2), row(1)]
 
 
 WRITER = """
@@ -185,13 +203,17 @@ def test_damage_found_while_writing_loses_neither_the_old_file_nor_the_new_row(i
         index.path.unlink()
 
 
-def test_a_full_disk_is_one_sentence(index: SessionIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_sentence(index: SessionIndex) -> None:
     index.put(row(1))
-    with pytest.raises(StoreUnavailable, match="is full") as refusal, sentences(index.path):  # noqa: PT012
-        with closing(sqlite3.connect(index.path)) as db:
+
+    def fill() -> None:
+        with sentences(index.path), closing(sqlite3.connect(index.path)) as db:
             pages = db.execute("PRAGMA page_count").fetchone()[0]
             db.execute(f"PRAGMA max_page_count = {pages}")
             db.execute("INSERT INTO sessions (id, title) VALUES ('big', ?)", ("x" * 100_000,))
+
+    with pytest.raises(StoreUnavailable, match="is full") as refusal:
+        fill()
     assert "\n" not in str(refusal.value)
 
 

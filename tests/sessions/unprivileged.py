@@ -31,7 +31,7 @@ def as_nobody(folder: Path, action: Callable[[], str]) -> str:
         os.write(write_end, outcome.encode())
         os._exit(0)
     os.close(write_end)
-    with open(read_end, encoding="utf-8") as pipe:
+    with os.fdopen(read_end, encoding="utf-8") as pipe:
         outcome = pipe.read()
     os.waitpid(child, 0)
     for each, mode in opened:

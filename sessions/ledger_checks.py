@@ -1,0 +1,117 @@
+"""The ledger of an export: entries in order, each of a shape that the tiers can be folded from."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memory.rebuild import thread_of
+from memory.store import LedgerEntry
+from memory.tier_ledger import COMPACTED, DEMOTED, HELD, IMPORTED
+from memory.values import TIERED_KINDS, Event
+from sessions.export_shape import (
+    CompactedData,
+    DemotedData,
+    HeldData,
+    ImportedData,
+    LedgerBullet,
+    LedgerData,
+    LedgerRow,
+    checked,
+    refused,
+)
+
+MOST_REFERENCES = 20_000_000
+"""Events behind all live bullets of one queue, counted once for each bullet."""
+
+_SHAPES: Mapping[str, type[LedgerData]] = {
+    HELD: HeldData,
+    DEMOTED: DemotedData,
+    COMPACTED: CompactedData,
+    IMPORTED: ImportedData,
+}
+
+
+def ledger_of(rows: Sequence[LedgerRow], events: Sequence[Event]) -> list[LedgerEntry]:
+    """The entries, each checked against the ``events`` of the tape.
+
+    Raises:
+        ImportRefused: an entry is wrong in itself, out of order, or leads to nothing.
+    """
+    last = events[-1].seq if events else 0
+    entries: list[LedgerEntry] = []
+    queues: dict[str, _Queue] = {}
+    number, newest = 0, 0
+    for place, row in enumerate(rows):
+        at = f"tape.ledger[{place}]"
+        data = checked(_SHAPES.get(row.entry, LedgerData), row.data, f"{at}.data")
+        if row.n <= number:
+            raise refused(f"{at}.n", "does not come after the one before it")
+        if not newest <= data.at <= last:
+            raise refused(f"{at}.data.at", "is out of order, or is later than the last event")
+        number, newest = row.n, data.at
+        queue = queues.setdefault(row.kind, _Queue(events, row.kind))
+        queue.take(f"{at}.data", data)
+        entries.append(LedgerEntry(row.n, row.kind, row.entry, row.t, row.data))
+    for queue in queues.values():
+        queue.check_live_bullets()
+    return entries
+
+
+class _Queue:
+    """One queue's live bullets, followed entry by entry."""
+
+    def __init__(self, events: Sequence[Event], kind: str) -> None:
+        thread = thread_of(kind)
+        tiered = [event for event in events if event.thread == thread and event.kind in TIERED_KINDS]
+        self._events = {event.seq: event for event in tiered}
+        self._seqs = [event.seq for event in tiered]
+        self._live: dict[str, tuple[str, LedgerBullet]] = {}
+
+    def take(self, at: str, data: Any) -> None:
+        if isinstance(data, CompactedData):
+            for id in data.removed:
+                self._live.pop(id, None)
+            self._add(f"{at}.added", data.added)
+        elif isinstance(data, ImportedData):
+            self._live.clear()
+            self._add(f"{at}.bullets", data.bullets)
+            for place, held in enumerate(data.held):
+                self._check_held(f"{at}.held[{place}]", held.seq, held.spans)
+        elif isinstance(data, HeldData):
+            self._check_held(at, data.seq, data.spans)
+
+    def check_live_bullets(self) -> None:
+        references = 0
+        for at, bullet in self._live.values():
+            for place, (first, last) in enumerate(bullet.seqs):
+                there = bisect_right(self._seqs, last) - bisect_left(self._seqs, first)
+                if there != last - first + 1:
+                    raise refused(f"{at}.seqs[{place}]", "leads to events that are not on the tape")
+                references += there
+            if references > MOST_REFERENCES:
+                raise refused(f"{at}.seqs", "is one of too many references for any session")
+
+    def _add(self, at: str, bullets: Sequence[LedgerBullet]) -> None:
+        for place, bullet in enumerate(bullets):
+            here = f"{at}[{place}]"
+            first = bullet.seqs[0][0]
+            if first not in self._events:
+                raise refused(f"{here}.seqs[0]", "leads to events that are not on the tape")
+            if bullet.spans:
+                _check_end(f"{here}.spans", bullet.spans, self._events[first])
+            elif bullet.text is None:
+                raise refused(f"{here}.text", "is null, and no spans say where the words stand")
+            self._live[bullet.id] = (here, bullet)
+
+    def _check_held(self, at: str, seq: int, spans: Sequence[Sequence[int]]) -> None:
+        if seq not in self._events:
+            raise refused(f"{at}.seq", "leads to an event that is not on the tape")
+        _check_end(f"{at}.spans", spans, self._events[seq])
+
+
+def _check_end(at: str, spans: Sequence[Sequence[int]], event: Event) -> None:
+    for place, (_, end) in enumerate(spans):
+        if end > len(event.text):
+            raise refused(f"{at}[{place}][1]", f"lies behind the end of event {event.seq}")

@@ -120,7 +120,7 @@ def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
         return
     from sqlite_utils import Database
 
-    from memory.schema import tape_migrations
+    from memory.migrations import tape_migrations
 
     holds_data = version > 0
     before = _event_count(connection) if holds_data else 0

@@ -1,30 +1,15 @@
-"""The tape file's tables, and how an older file becomes a current one.
+"""The tape file's tables.
 
 ``events`` and ``ledger`` are the record: append-only, guarded by triggers. Every other table is derived from them
-and can be dropped and rebuilt (``memory/rebuild.py``).
+and can be dropped and rebuilt (``memory/rebuild.py``). How an older file becomes a current one: ``memory/migrations.py``.
 """
 
 from __future__ import annotations
 
-from sqlite_utils import Database, Migrations
-
 SCHEMA_VERSION = 1
 """Kept in ``PRAGMA user_version``; a file with a higher one was written by a newer Otto."""
 
-tape_migrations = Migrations("otto-tape")
-
-DERIVED_TABLES = ("chunks", "chunks_fts", "vectors", "pending", "bullets", "bullet_refs")
-
-
-@tape_migrations()
-def version_1(db: Database) -> None:
-    """Create every table of schema 1."""
-    for statement in _VERSION_1:
-        db.execute(statement)
-    db.execute("PRAGMA user_version = 1")
-
-
-_VERSION_1 = (
+VERSION_1 = (
     # -- the record ------------------------------------------------------------------------------------------
     """
     CREATE TABLE events (

@@ -253,16 +253,17 @@ def _add_migration(monkeypatch: pytest.MonkeyPatch, *statements: str) -> None:
     from sqlite_utils import Migrations
 
     import memory.database
+    import memory.migrations
 
     migrations = Migrations("otto-tape")
-    migrations(name="version_1")(schema.version_1)
+    migrations(name="version_1")(memory.migrations.version_1)
 
     @migrations(name="version_2")
     def version_2(db: object) -> None:
         for statement in (*statements, "PRAGMA user_version = 2"):
             db.execute(statement)  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(schema, "tape_migrations", migrations)
+    monkeypatch.setattr(memory.migrations, "tape_migrations", migrations)
     monkeypatch.setattr(memory.database, "SCHEMA_VERSION", 2)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
+from memory.values import RecallResult
 from sessions.chat_model import (
     ChatModel,
     ErrorKind,
@@ -15,11 +18,15 @@ from sessions.chat_model import (
     ToolSpec,
     Usage,
 )
+from sessions.discovery import FoundServer, find_servers
+from sessions.options import OFFLINE, Options
+from sessions.vendors import default_model
 
 __all__ = [
     "ChatModel",
     "ErrorKind",
     "Finished",
+    "FoundServer",
     "Message",
     "ModelError",
     "Piece",
@@ -28,4 +35,33 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "Usage",
+    "default_model",
+    "find_servers",
+    "open_model",
+    "preload",
 ]
+
+Recall = Callable[[str], Awaitable[RecallResult]]
+"""Looks a question up in the session's own memory."""
+
+
+def open_model(name: str, options: Options, *, recall: Recall | None = None) -> ChatModel:
+    """The model of that name. Cheap: nothing is imported or asked until it is used.
+
+    ``recall`` is what ``offline`` answers from. Raises ``ModelError`` when the name makes no sense; a key or a server
+    that is missing shows when the model is used.
+    """
+    if name == OFFLINE:
+        from sessions.offline_model import OfflineModel
+
+        return OfflineModel(recall)
+    from sessions.litellm_model import LitellmModel
+
+    return LitellmModel(name, options)
+
+
+async def preload() -> None:
+    """Import what the first request needs, on a thread. Takes seconds; call it after the first paint."""
+    from sessions.litellm_door import load_for_requests, on_daemon_thread
+
+    await on_daemon_thread(load_for_requests)

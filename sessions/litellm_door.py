@@ -1,0 +1,100 @@
+"""The one place where litellm is imported, silenced, and kept off the network."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+_ENVIRONMENT: Mapping[str, str] = {
+    # Each of these would make litellm fetch something, read a .env file or print.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_OFFLINE_MODE": "true",
+    "LITELLM_MODE": "PRODUCTION",
+    "LITELLM_DISABLE_BUG_REPORT_LINK": "true",
+}
+
+_SETTINGS: Mapping[str, Any] = {
+    "suppress_debug_info": True,
+    "drop_params": True,
+    "telemetry": False,
+    "set_verbose": False,
+    "num_retries": 0,
+    "turn_off_message_logging": True,
+    # Where a server sends no usage, a made-up one would take its place, counted on the event loop.
+    "disable_token_counter": True,
+    "disable_aiohttp_transport": True,
+}
+
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
+
+
+@cache
+def load_litellm() -> Any:
+    """litellm, ready for use. The first call takes seconds; make it on a thread."""
+    os.environ.update(_ENVIRONMENT)
+    import litellm
+
+    for name, value in _SETTINGS.items():
+        setattr(litellm, name, value)
+    for name in _LOGGERS:
+        _silence(logging.getLogger(name))
+    return litellm
+
+
+async def litellm_ready() -> Any:
+    """litellm, imported on a thread when it has not been yet."""
+    if load_litellm.cache_info().currsize:
+        return load_litellm()
+    return await on_daemon_thread(load_litellm)
+
+
+async def on_daemon_thread(work: Callable[[], Any]) -> Any:
+    """The result of ``work``, done on a thread that keeps nobody from quitting."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: Exception | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as failure:
+            error = failure
+        # The loop is closed when the person has quit meanwhile.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, daemon=True, name="import of litellm").start()
+    return await done
+
+
+def load_for_requests() -> None:
+    """Everything that the first request would otherwise wait for. Takes seconds; make it on a thread."""
+    load_litellm()
+    for module in ("openai", "litellm.llms.custom_httpx.http_handler"):
+        importlib.import_module(module)
+    from sessions.watched_client import certificates
+
+    certificates()
+
+
+def _silence(logger: logging.Logger) -> None:
+    logger.handlers.clear()
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    logger.setLevel(logging.CRITICAL)

@@ -199,6 +199,11 @@ class InspectorPanel(Widget):
             return self._tabs.active == _TABS[0] and self._rows.current is not None
         return True
 
+    def show_view(self) -> None:
+        """Turn to what the model reads next."""
+        self._tabs.active = _TABS[2]
+        self.call_after_refresh(self._focus_tab)
+
     def action_turn_tab(self, step: int) -> None:
         at = _TABS.index(self._tabs.active)
         self._tabs.active = _TABS[(at + step) % len(_TABS)]

@@ -28,6 +28,8 @@ X_BUDGET = 800
 Y_BUDGET = 3_200
 """Tokens. Small enough that 120 turns are compacted several times."""
 
+_START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
 TIGHT = 0.4
 """The tight budget, as a share of the other."""
 
@@ -153,9 +155,6 @@ def _replay(policy: Policy, turns: int, x_budget: int, y_budget: int) -> Row:
             model_calls=calls,
             lost=lost,
         )
-
-
-_START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def _parts(view: View) -> Iterator[str]:

@@ -18,6 +18,9 @@ from dataclasses import dataclass
 BULLET_WORDS = 40
 """What the prompt allows a bullet."""
 
+SENTENCES = 2
+"""The most that a bullet takes over."""
+
 SENTENCE_WORDS = 22
 """The most of one sentence that is kept."""
 
@@ -78,12 +81,10 @@ def _bullet(run: Sequence[tuple[int, list[_Sentence]]], seen_in: Counter[str]) -
     ranked = sorted(sentences, key=lambda pair: (-_weight(pair[1], seen_in), pair[0], pair[1].place))
     kept: list[tuple[int, int, str]] = []
     left = BULLET_WORDS
-    for number, sentence in ranked:
+    for number, sentence in ranked[:SENTENCES]:
         words = sentence.text.split()[: min(SENTENCE_WORDS, left)]
         kept.append((number, sentence.place, " ".join(words)))
         left -= len(words)
-        if left < SENTENCE_WORDS // 2:
-            break
     said = "; ".join(text.rstrip(".;,:") for _, _, text in sorted(kept)) or "small talk"
     numbers = ", ".join(str(number) for number, _ in run)
     return f"- {said} [{numbers}]"

@@ -1,4 +1,4 @@
-"""Compaction behind the conversation: asks the ``summarize`` seat, swaps the bullets in, gives up when it keeps failing.
+"""Compaction behind the conversation: asks the ``summarize`` seat, swaps the bullets in, gives up after failures.
 
 A turn never waits for it. While it runs, the view leaves out what does not fit; should the seat fail for good, the
 deterministic excerpts take over and a notice says so.

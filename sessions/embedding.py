@@ -9,10 +9,9 @@ import asyncio
 from collections.abc import Callable
 from threading import Event as Flag
 
-from memory.retrieval import recall
-
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable, OttoError
+from memory.retrieval import recall
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import EmbeddingState, RecallResult
 from memory.vectors import VectorCache, embed_waiting, embedding_state, reembed
@@ -73,8 +72,8 @@ class EmbeddingWorker:
         self._stop.set()
         await self.drain()
 
-    async def recall(self, question: str) -> RecallResult:
-        """Search with the embedder if it can be had, else without."""
+    async def recall(self, question: str, left_out: tuple[int, ...] = ()) -> RecallResult:
+        """Search with the embedder if it can be had, else without. ``left_out`` as in ``memory.retrieval.recall``."""
         self._choose()
         options = self._options
         return await asyncio.to_thread(
@@ -86,6 +85,7 @@ class EmbeddingWorker:
             max_chunks=options.recall_chunks,
             window=options.recall_window,
             token_budget=options.recall_tokens,
+            left_out=left_out,
             cache=self._cache,
         )
 

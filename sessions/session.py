@@ -7,9 +7,10 @@ to subscribers as typed events (``sessions/events.py``).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from memory.errors import OttoError, StoreReadOnly, UnknownId
 from memory.store import CONVERSATION
@@ -57,10 +58,20 @@ MODEL_FACT = "model"
 Unsubscribe = Callable[[], None]
 
 
+class OpenModel(Protocol):
+    """How a session gets its models: ``sessions.models.open_model``, or a script in its place."""
+
+    def __call__(
+        self, name: str, options: Options, *, recall: Callable[[str], Awaitable[RecallResult]] | None = None
+    ) -> ChatModel: ...
+
+
 class Session:
     """One conversation. Make one with ``create`` or ``open``; close it with ``close``."""
 
-    def __init__(self, options: Options, index: SessionIndex, row: SessionRow) -> None:
+    def __init__(
+        self, options: Options, index: SessionIndex, row: SessionRow, open_model: OpenModel = open_model
+    ) -> None:
         self.options = options
         self.id = row.id
         self.title = row.title
@@ -72,7 +83,8 @@ class Session:
         self._created = row.created
         self._index = index
         self._memory: LiveMemory | None = None
-        self._model: ChatModel = open_model(options.chat, options, recall=self.recall)
+        self._open_model = open_model
+        self._model = open_model(options.chat, options, recall=self.recall)
         self._compactor: Compactor | None = None
         self._embedding: EmbeddingWorker | None = None
         self._turn: Turn | None = None
@@ -82,21 +94,25 @@ class Session:
     # -- opening and closing -----------------------------------------------------------------------------------
 
     @classmethod
-    async def create(cls, options: Options, workspace: str, index: SessionIndex) -> Session:
+    async def create(
+        cls, options: Options, workspace: str, index: SessionIndex, *, open_model: OpenModel = open_model
+    ) -> Session:
         """A session in which nothing has been said. It has no file until something is."""
         now = options.now()
         id = new_session_id(now, lambda id: tapes.tape_path(options.home, id).exists())
         row = SessionRow(id=id, title=NEW_TITLE, workspace=workspace, created=now.isoformat())
-        return cls(options, index, row)
+        return cls(options, index, row, open_model)
 
     @classmethod
-    async def open(cls, options: Options, row: SessionRow, index: SessionIndex) -> Session:
+    async def open(
+        cls, options: Options, row: SessionRow, index: SessionIndex, *, open_model: OpenModel = open_model
+    ) -> Session:
         """A session as it was left; read-only, with a notice, where another process has it open.
 
         Raises:
             StoreDamaged, StoreTooNew, StoreUnavailable.
         """
-        session = cls(options, index, row)
+        session = cls(options, index, row, open_model)
         await session._open_memory()
         return session
 
@@ -247,7 +263,8 @@ class Session:
         """What was said about ``question`` and is no longer in view, in exact words."""
         if self._memory is None or self._embedding is None:
             return RecallResult("recency", 0, ())
-        return await self._embedding.recall(question)
+        view = await self._current_view()
+        return await self._embedding.recall(question, tuple(item.event.seq for item in view.left_out))
 
     async def recall_id(self, id: str) -> RecalledSource:
         """The exact words behind an id of an event, a chunk or a bullet.
@@ -272,7 +289,7 @@ class Session:
         """
         if self.busy:
             raise SessionBusy("A reply is still coming. Stop it with Esc, then change the model.")
-        self._model = open_model(name, self.options, recall=self.recall)
+        self._model = self._open_model(name, self.options, recall=self.recall)
         if self._memory is not None and not self.read_only:
             memory = self._memory
             await memory.run(memory.queue.set_budgets, *await self._scaled_budgets())
@@ -397,7 +414,7 @@ class Session:
         # A model that was chosen inside the session stays, until the settings themselves name another.
         if used and settings == self.options.chat and used != self.model_name:
             try:
-                self._model = open_model(used, self.options, recall=self.recall)
+                self._model = self._open_model(used, self.options, recall=self.recall)
             except OttoError as error:
                 self._emit(Notice(f"{error} {self.model_name} answers instead."))
                 return
@@ -426,7 +443,7 @@ class Session:
 
     def _summarizer(self) -> ChatModel:
         seat = self.options.summarize
-        return self._model if seat is None else open_model(seat, self.options, recall=self.recall)
+        return self._model if seat is None else self._open_model(seat, self.options, recall=self.recall)
 
     def _memory_notice(self) -> str | None:
         notices = [

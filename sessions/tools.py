@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from memory.retrieval import recall
-
 from memory.embeddings import Embedder
 from memory.errors import OttoError
+from memory.retrieval import recall
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import RecallItem, RecallResult
 from sessions.chat_model import ToolSpec
@@ -60,6 +59,8 @@ class BoundStore:
     store: MemoryStore
     embedder: Embedder | None = None
     policy: RecallPolicy = RecallPolicy()
+    left_out: tuple[int, ...] = ()
+    """Events that stand raw in Y but not in the view for now."""
 
 
 _bound: ContextVar[BoundStore | None] = ContextVar("otto_bound_store", default=None)
@@ -67,10 +68,13 @@ _bound: ContextVar[BoundStore | None] = ContextVar("otto_bound_store", default=N
 
 @contextmanager
 def bind_store(
-    store: MemoryStore, embedder: Embedder | None = None, policy: RecallPolicy | None = None
+    store: MemoryStore,
+    embedder: Embedder | None = None,
+    policy: RecallPolicy | None = None,
+    left_out: tuple[int, ...] = (),
 ) -> Iterator[BoundStore]:
     """Let tools called inside read this store."""
-    bound = BoundStore(store, embedder, policy or RecallPolicy())
+    bound = BoundStore(store, embedder, policy or RecallPolicy(), left_out)
     token = _bound.set(bound)
     try:
         yield bound
@@ -148,6 +152,7 @@ def _recalled(question: str) -> ToolAnswer:
         max_chunks=policy.max_chunks,
         window=policy.window,
         token_budget=policy.token_budget,
+        left_out=bound.left_out,
     )
     refs = tuple(dict.fromkeys(item.id for item in result.items))
     found = f"{len(refs)} found" if refs else "nothing found"

@@ -56,6 +56,7 @@ class Turn:
         self._id = new_event_id()
         self._reply = ReplyInProgress(self._save_draft)
         self._finishes: list[Finished] = []
+        self._left_out: tuple[int, ...] = ()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._ended = asyncio.Event()
@@ -95,6 +96,7 @@ class Turn:
 
     async def _converse(self, retry: bool) -> None:
         view = await self._memory.run(self._memory.queue.current_view)
+        self._left_out = tuple(item.event.seq for item in view.left_out)
         messages = messages_of(without_reply(view) if retry else view, self._system_prompt)
         for round in range(MOST_ROUNDS):
             self._emit(Waiting(self._model.name))
@@ -140,7 +142,7 @@ class Turn:
         return answer
 
     def _answer(self, call: ToolCall) -> ToolAnswer:
-        with bind_store(self._memory.store, self._embedder, self._policy):
+        with bind_store(self._memory.store, self._embedder, self._policy, self._left_out):
             return call_tool(call.name, call.arguments)
 
     def _save_draft(self, text: str) -> None:

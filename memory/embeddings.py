@@ -154,7 +154,7 @@ def _hosted(name: str, environ: Mapping[str, str], servers: Mapping[str, Embeddi
 
 def _local(name: str | None, model_path: Path | None, cache_dir: Path | None, environ: Mapping[str, str]) -> Embedder:
     from memory.local_embeddings import LocalEmbedder
-    from memory.weights import default_cache
+    from memory.model_files import default_cache
 
     return LocalEmbedder(
         name if name or model_path else DEFAULT_LOCAL_MODEL,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory import weights
+from memory import model_files
 from memory.errors import EmbeddingUnavailable
 from memory.text import storable
 
@@ -73,7 +73,7 @@ class LocalEmbedder:
         if model is None and folder is None:
             raise ValueError("a local embedder needs a model or a folder")
         self._model = model
-        self._folder = weights.ModelFolder(folder) if folder else None
+        self._folder = model_files.ModelFolder(folder) if folder else None
         self._cache_dir = cache_dir
         self._may_fetch = may_fetch
         self._now = now
@@ -176,9 +176,9 @@ class LocalEmbedder:
                 f"The embedding model {self._model} is not on a hub that Otto can fetch from."
                 " Set [embedding] path to a folder with its files."
             )
-        found = weights.find_cached(described.sources.hf, files, self._cache_dir)
+        found = model_files.find_cached(described.sources.hf, files, self._cache_dir)
         if found is None and self._may_fetch:
-            found = weights.fetch(described.sources.hf, files, self._cache_dir)
+            found = model_files.fetch(described.sources.hf, files, self._cache_dir)
         if found is None:
             raise EmbeddingUnavailable(f"The embedding model {self._model} is not on this machine.")
         return found

@@ -51,7 +51,7 @@ def fold_tiers(events: Sequence[Event], ledger: Iterable[LedgerEntry], hashes: M
     return Tiers(
         generation=fold.generation,
         pending=tuple(_standing(events, fold)),
-        bullets=tuple(bullet_rows.in_order(_bullet(entry, by_seq, hashes) for entry in fold.bullets.values())),
+        bullets=tuple(bullet_rows.in_order(bullet_of(entry, by_seq, hashes) for entry in fold.bullets.values())),
     )
 
 
@@ -136,7 +136,8 @@ def _standing(events: Iterable[Event], fold: _Fold) -> Iterable[Item]:
         yield Item(event, tier, turn, count_tokens(held_text(event, spans)), spans)
 
 
-def _bullet(entry: Mapping[str, Any], events: Mapping[int, Event], hashes: Mapping[int, Sequence[str]]) -> Bullet:
+def bullet_of(entry: Mapping[str, Any], events: Mapping[int, Event], hashes: Mapping[int, Sequence[str]]) -> Bullet:
+    """A bullet as the ledger wrote it down, with its words and hashes from the tape."""
     seqs = tier_ledger.bullet_seqs(entry)
     spans = tier_ledger.bullet_spans(entry)
     text = join_spans(events[seqs[0]].text, spans) if spans else str(entry["text"])

@@ -245,6 +245,9 @@ class RecallResult:
     items: tuple[RecallItem, ...]
     warning: str | None = None
     """Why ranking is not at its best, and what to do about it."""
+    bullets: tuple[Bullet, ...] = ()
+    """Summaries that stand for the best hits in the view, as context above them; their tokens are counted
+    in."""
 
 
 @dataclass(frozen=True, slots=True)

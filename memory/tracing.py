@@ -1,0 +1,101 @@
+"""From an id to the exact words it stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memory import tier_ledger
+from memory.database import readable_errors
+from memory.errors import UnknownId
+from memory.json_text import dump, load
+from memory.rebuild import bullet_of, thread_of
+from memory.store import CONVERSATION, MemoryStore
+from memory.text import storable
+from memory.values import Bullet, Event, RecalledSource
+
+_SHOWN = 40
+
+
+def recall_id(store: MemoryStore, id: str, kind: str = CONVERSATION) -> RecalledSource:
+    """Return what an event's id, a chunk's hash or a bullet's id stands for, word for word.
+
+    A bullet of an earlier generation is found too: a citation that was ever made leads back for good.
+
+    Raises:
+        UnknownId: nothing has this id.
+    """
+    id = storable(id.strip())
+    found = _event(store, id, kind) or _chunk(store, id, kind) or _bullet(store, id, kind)
+    if found is None:
+        shown = id if len(id) <= _SHOWN else f"{id[:_SHOWN]}…"
+        raise UnknownId(f"Nothing in this session has the id {shown!r}. Copy one from the memory panel or a recall.")
+    return found
+
+
+def _event(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
+    event = store.event_by_id(id, thread_of(kind))
+    if event is None:
+        with readable_errors(store.path):
+            query = "SELECT seq FROM events WHERE id = ? ORDER BY seq LIMIT 1"
+            row = store.reader().execute(query, (id,)).fetchone()
+        event = store.event(row[0]) if row else None
+    if event is None:
+        return None
+    return RecalledSource(event.id, "event", (event,), standing=_standing(store, [event], kind))
+
+
+def _chunk(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
+    chunk = store.chunk(id)
+    if chunk is None:
+        return None
+    event = store.event(chunk.seq)
+    return RecalledSource(id, "chunk", (event,), chunk=chunk, standing=_standing(store, [event], kind))
+
+
+def _bullet(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
+    bullet = next((bullet for bullet in store.bullets(kind) if bullet.id == id), None)
+    bullet = bullet or _former_bullet(store, id, kind)
+    if bullet is None:
+        return None
+    events = store.events_at(bullet.seqs)
+    return RecalledSource(id, "bullet", tuple(events), bullet=bullet, standing=_standing(store, events, kind))
+
+
+def _former_bullet(store: MemoryStore, id: str, kind: str) -> Bullet | None:
+    with readable_errors(store.path):
+        rows = store.reader().execute(
+            "SELECT data FROM ledger WHERE kind = ? AND entry IN (?, ?) AND instr(data, ?) ORDER BY n DESC",
+            (kind, tier_ledger.COMPACTED, tier_ledger.IMPORTED, dump(id)),
+        )
+        texts = [str(row[0]) for row in rows]
+    for data in map(load, texts):
+        for entry in [*data.get("added", ()), *data.get("bullets", ())]:
+            if entry["id"] == id:
+                return _bullet_of(store, entry)
+    return None
+
+
+def _bullet_of(store: MemoryStore, entry: Mapping[str, Any]) -> Bullet:
+    seqs = tier_ledger.bullet_seqs(entry)
+    events = {event.seq: event for event in store.events_at(seqs)}
+    chunks = store.chunks_of(seqs)
+    return bullet_of(entry, events, {seq: [chunk.hash for chunk in pieces] for seq, pieces in chunks.items()})
+
+
+def _standing(store: MemoryStore, events: Sequence[Event], kind: str) -> str:
+    """Where events stand now, each place once, in the order of the events."""
+    seqs = dump([event.seq for event in events])
+    places: dict[int, list[str]] = {event.seq: [] for event in events}
+    with readable_errors(store.path):
+        rows = store.reader().execute(
+            "SELECT seq, CASE tier WHEN 'x' THEN 'x' ELSE 'y raw' END FROM pending"
+            " WHERE kind = ?1 AND seq IN (SELECT value FROM json_each(?2))"
+            " UNION ALL SELECT seq, 'behind bullet ' || bullet FROM bullet_refs"
+            " WHERE kind = ?1 AND seq IN (SELECT value FROM json_each(?2)) ORDER BY 1",
+            (kind, seqs),
+        )
+        for seq, name in rows:
+            places[seq].append(name)
+    named = [name for names in places.values() for name in names or ["on the tape only"]]
+    return ", ".join(dict.fromkeys(named))

@@ -28,8 +28,7 @@ def current_stamp(store: MemoryStore) -> str | None:
 def embedding_state(store: MemoryStore) -> EmbeddingState:
     """Return the current stamp and how many chunks have, and have not, a vector of it."""
     stamp = current_stamp(store)
-    with readable_errors(store.path):
-        chunks, waiting = vector_rows.count(store.reader(), stamp or "")
+    chunks, waiting = _count(store, stamp or "")
     return EmbeddingState(stamp, chunks - waiting, waiting)
 
 
@@ -38,6 +37,7 @@ def embed_waiting(
     embedder: Embedder,
     batch: int = BATCH,
     stop: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> int:
     """Give every chunk that has none a vector; return how many were made.
 
@@ -45,6 +45,7 @@ def embed_waiting(
 
     Args:
         stop: asked before each batch; True ends the work with what is done.
+        progress: told after each batch how many chunks have a vector, of how many.
 
     Raises:
         EmbeddingUnavailable: the embedder failed (finished batches stay), or the store's vectors are another model's.
@@ -58,6 +59,9 @@ def embed_waiting(
             break
         made += _embed(store, stamp, waiting, embedder, current=True)
         after = waiting[-1].row
+        if progress is not None:
+            chunks, missing = _count(store, stamp)
+            progress(chunks - missing, chunks)
     return made
 
 
@@ -84,8 +88,7 @@ def reembed(
     with store.transaction() as db:
         vector_rows.remove_other_sizes(db, stamp, size)
     while not stop():
-        with readable_errors(store.path):
-            total, missing = vector_rows.count(store.reader(), stamp)
+        total, missing = _count(store, stamp)
         if progress is not None:
             progress(total - missing, total)
         if missing:
@@ -110,6 +113,11 @@ class _Waiting:
     row: int
     hash: str
     text: str
+
+
+def _count(store: MemoryStore, stamp: str) -> tuple[int, int]:
+    with readable_errors(store.path):
+        return vector_rows.count(store.reader(), stamp)
 
 
 def _waiting(store: MemoryStore, stamp: str, after: int, limit: int) -> list[_Waiting]:

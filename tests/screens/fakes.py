@@ -87,9 +87,7 @@ def conversation(turns: int) -> list[Event]:
     events = []
     for turn in range(1, turns + 1):
         events.append(event(2 * turn - 1, "user", f"Question {turn}: what grows in bed {turn}?"))
-        events.append(
-            event(2 * turn, "assistant", f"Answer {turn}: in bed {turn} grow **beans** and `kale`.")
-        )
+        events.append(event(2 * turn, "assistant", f"Answer {turn}: in bed {turn} grow **beans** and `kale`."))
     return events
 
 
@@ -226,10 +224,12 @@ class FakeSession:
 
     # what is asked
 
-    async def transcript(self, before: int | None = None, limit: int = 30) -> list[Event]:
+    async def transcript(self, before: int | None = None, limit: int = 30, after: int | None = None) -> list[Event]:
         self._raise_scripted()
-        self.calls.append(("transcript", (before, limit)))
+        self.calls.append(("transcript", (before, limit, after)))
         shown = [event for event in self.tape if before is None or event.seq < before]
+        if after is not None:
+            return [event for event in shown if event.seq > after][:limit]
         return shown[-limit:]
 
     async def snapshot(self) -> MemorySnapshot:
@@ -330,7 +330,7 @@ class FakeSession:
         self.calls.append(("set_model", name))
         self.model_name = name
 
-    async def compact_now(self) -> None:
+    async def compact_now(self) -> Compaction | None:
         self._raise_scripted()
         self.calls.append(("compact_now", None))
         done = Compaction(
@@ -348,6 +348,7 @@ class FakeSession:
         self.past_compactions.append(done)
         self.emit(Compacted(done))
         self.emit(MemoryChanged())
+        return done
 
     async def rename(self, title: str) -> None:
         self._raise_scripted()

@@ -1,0 +1,153 @@
+"""The app on the screen: puts the library behind the chat, after the first paint."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+
+from memory.errors import OttoError
+from screens.chat import ChatScreen
+from screens.clipboard import terminal_takes, tmux_passthrough, write_copy
+from screens.commands import COMMANDS
+from screens.conversation import Conversation
+from screens.conversations import OpenConversations
+from screens.surroundings import Surroundings
+from screens.terminal_keys import teach_newline_keys
+from sessions.options import Options
+
+if TYPE_CHECKING:
+    from screens.model_picker import ModelChoice
+    from screens.ports import SessionLibrary
+
+NEW = "new"
+LAST = "last"
+
+DARK, LIGHT = "textual-dark", "textual-light"
+
+
+class OttoApp(App[str | None]):
+    """Otto in a terminal. Gives the id of the session that was open last, or None when nothing was said in it.
+
+    ``startup`` is ``new``, ``last`` or the id of a session. ``open_library`` is called in a thread once the first
+    screen is painted, so that nothing it imports delays that; ``preload`` likewise, once the session is open.
+    """
+
+    TITLE = "Otto"
+    ENABLE_COMMAND_PALETTE = True
+    DEFAULT_MODE = "chat"
+
+    def __init__(
+        self,
+        options: Options,
+        *,
+        open_library: Callable[[], SessionLibrary],
+        startup: str = NEW,
+        workspace: Path | None = None,
+        notices: Sequence[str] = (),
+        theme: str | None = None,
+        preload: Callable[[], object] | None = None,
+        clock: Callable[[], float] = monotonic,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.options = options
+        self.workspace = workspace if workspace is not None else Path.cwd()
+        self._open_library = open_library
+        self._startup = startup
+        self._preload = preload
+        self._clock = clock
+        self._environ = os.environ if environ is None else environ
+        self._notices = list(notices)
+        self._choose_theme(theme)
+        self.conversations: OpenConversations | None = None
+        self.chat = ChatScreen(self._surroundings())
+        self.add_mode(self.DEFAULT_MODE, lambda: self.chat)
+        teach_newline_keys()
+
+    def _choose_theme(self, name: str | None) -> None:
+        if name is None:
+            return
+        if name in self.available_themes:
+            self.theme = name
+        else:
+            self._notices.append(f"There is no theme {name}; the dark one is used. /theme switches to the light one.")
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            home=self.options.home,
+            workspace=self.workspace,
+            now=self.options.now,
+            find_models=self._find_models,
+            notices=self._notices,
+        )
+
+    def on_mount(self) -> None:
+        self.chat.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.run_worker(self._open(), group="open", exit_on_error=False)
+
+    async def _open(self) -> None:
+        """Everything that may be slow, with the prompt usable all the while."""
+        try:
+            library = await asyncio.to_thread(self._open_library)
+            self.conversations = OpenConversations(library, watcher=self.chat.post_message, clock=self._clock)
+            self.chat.conversations = self.conversations
+            await library.start()
+            await self.chat.show(await self._first(self.conversations))
+        except OttoError as error:
+            await self.chat.fail_to_open(str(error))
+        except Exception as error:
+            self.log.error(error)
+            await self.chat.fail_to_open(f"Otto could not open its sessions ({type(error).__name__}: {error}).")
+        if self._preload is not None:
+            await asyncio.to_thread(self._preload)
+
+    async def _first(self, conversations: OpenConversations) -> Conversation:
+        if self._startup == NEW:
+            return await conversations.new(str(self.workspace))
+        return await conversations.open(self._startup)
+
+    async def _find_models(self) -> Sequence[ModelChoice]:
+        from otto_tui.model_choices import model_choices
+
+        return await model_choices(self.options)
+
+    async def action_quit(self) -> None:
+        """Close every session, keeping what has come of a reply, and leave."""
+        last = self.chat.conversation
+        said_something = last is not None and bool(await last.session.transcript(limit=1))
+        if self.conversations is not None:
+            await self.conversations.close_all()
+        self.exit(last.session.id if last is not None and said_something else None)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Send ``text`` to the terminal's clipboard, or to a file where that cannot be; say which."""
+        size = f"{len(text):,} {'character' if len(text) == 1 else 'characters'}"
+        if not terminal_takes(text, self._environ):
+            self.run_worker(self._copy_to_file(text, size), group="copy", exit_on_error=False)
+            return
+        super().copy_to_clipboard(text)
+        if "TMUX" in self._environ and self._driver is not None:
+            self._driver.write(tmux_passthrough(text))
+        self.notify(f"Sent {size} to the terminal's clipboard.", markup=False)
+
+    async def _copy_to_file(self, text: str, size: str) -> None:
+        try:
+            path = await asyncio.to_thread(write_copy, text, self.options.home)
+        except OSError as error:
+            self.notify(f"Not copied: {error.strerror}.", severity="error", markup=False)
+            return
+        self.notify(f"The terminal's clipboard cannot take this; the {size} are in {path}.", markup=False, timeout=15)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette has what the chat can do."""
+        for command in COMMANDS:
+            yield SystemCommand(command.title, command.help, lambda name=command.name: self.chat.ask(name))

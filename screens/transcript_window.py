@@ -1,0 +1,96 @@
+"""Which events of a long tape the transcript holds: a window that slides, grows at either end and jumps."""
+
+from __future__ import annotations
+
+from memory.values import Event
+from screens.ports import ChatSession
+
+FIRST = 60
+"""Events in a fresh window: about thirty turns."""
+PAGE = 30
+"""Events that one step adds."""
+MOST = 150
+"""Events that the window holds; beyond it, the far end goes."""
+
+
+class TranscriptWindow:
+    """A run of events without gaps. It asks the session for what it lacks and never holds more than ``MOST``."""
+
+    def __init__(self, session: ChatSession) -> None:
+        self._session = session
+        self.events: list[Event] = []
+        self.at_start = False
+        """The window's first event is the tape's first."""
+        self.at_tail = False
+        """The window's last event is the tape's newest."""
+
+    async def to_tail(self) -> None:
+        """Hold the newest events."""
+        self.events = await self._session.transcript(limit=FIRST)
+        self.at_tail = True
+        self.at_start = len(self.events) < FIRST
+
+    async def to_start(self) -> None:
+        """Hold the oldest events."""
+        self.events = await self._session.transcript(after=0, limit=FIRST)
+        self.at_start = True
+        self.at_tail = len(self.events) < FIRST
+
+    async def around(self, seq: int) -> bool:
+        """Hold ``seq`` with its neighbours. False, and nothing changes, when the transcript has no such event."""
+        below = await self._session.transcript(before=seq + 1, limit=PAGE)
+        if not below or below[-1].seq != seq:
+            return False
+        self.events = below
+        self.at_start = len(below) < PAGE
+        self.at_tail = False
+        await self.newer()
+        return True
+
+    async def older(self) -> list[Event]:
+        """Take in the page before the window; what was added, oldest first."""
+        if self.at_start or not self.events:
+            return []
+        found = await self._session.transcript(before=self.events[0].seq, limit=PAGE)
+        self.at_start = len(found) < PAGE
+        self.events[:0] = found
+        return found
+
+    async def newer(self) -> list[Event]:
+        """Take in the page after the window; what was added, oldest first."""
+        if self.at_tail:
+            return []
+        found = await self._session.transcript(after=self._last, limit=PAGE)
+        self.at_tail = len(found) < PAGE
+        self.events += found
+        return found
+
+    async def caught_up(self) -> list[Event]:
+        """Take in what was said since, while the window is at the tail."""
+        if not self.at_tail:
+            return []
+        self.at_tail = False
+        added: list[Event] = []
+        while not self.at_tail:
+            added += await self.newer()
+        return added
+
+    def drop_oldest(self, keep: int) -> list[Event]:
+        """Let go of all but the newest ``keep``; what went."""
+        gone = self.events[: max(len(self.events) - keep, 0)]
+        if gone:
+            self.events = self.events[len(gone) :]
+            self.at_start = False
+        return gone
+
+    def drop_newest(self, keep: int) -> list[Event]:
+        """Let go of all but the oldest ``keep``; what went."""
+        gone = self.events[keep:]
+        if gone:
+            self.events = self.events[:keep]
+            self.at_tail = False
+        return gone
+
+    @property
+    def _last(self) -> int:
+        return self.events[-1].seq if self.events else 0

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from memory.bullet_making import HashesOf, excerpt, said, summary
 from memory.excerpt import both_ends, join_spans, leading
+from memory.text import storable
 from memory.tokens import count_tokens
 from memory.values import Bullet, Item
 
@@ -177,7 +178,7 @@ def _from_reply(
     by_number = {item.number: item for item in batch.items}
     made: list[Bullet] = []
     cited: set[int] = set()
-    for text, numbers in parse_bullets(reply, len(batch.items)):
+    for text, numbers in parse_bullets(storable(reply), len(batch.items)):
         if text and numbers:
             seqs = (seq for number in numbers for seq in by_number[number].seqs)
             made.append(summary(_capped(text), seqs, generation, hashes_of))

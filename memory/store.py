@@ -327,7 +327,7 @@ class MemoryStore:
             at = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
             cursor = db.execute(
                 "INSERT INTO ledger (kind, entry, t, data) VALUES (?, ?, ?, ?)",
-                (kind, entry, self.now().isoformat(), dump({**data, "at": at})),
+                (kind, entry, self.now().isoformat(), storable(dump({**data, "at": at}))),
             )
         return int(cursor.lastrowid or 0)
 

@@ -132,6 +132,11 @@ class RowList(ScrollView, can_focus=True, inherit_bindings=False):
         """The row under the cursor."""
         return None if self.cursor is None else self._rows[self.cursor]
 
+    @property
+    def drawn_rows(self) -> int:
+        """How many rows have been laid out since they were set: those in sight, and those that were."""
+        return len(self._drawn)
+
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows. The cursor stays on its row, and that row where it is on the screen."""
         old, old_top = self.current, self._top_of(self.cursor)

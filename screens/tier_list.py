@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.values import Bullet, Item, MemorySnapshot
+from memory.values import Bullet, Item, MemorySnapshot, Voices
 from screens.painting import Line, Part, Tone, padded
 from screens.row_list import Row
 from screens.wording import age, brief, counted, grouped
@@ -17,6 +17,8 @@ COLUMNS_FROM = 60
 """Columns from which a row is one line."""
 
 _BULLET_MARK = {"whole": "word for word", "excerpt": "excerpt", "summary": "summary", "group": "group"}
+
+_NAME_WIDTH = 12
 
 _TEXT_LIMIT = 400
 """Characters of an item that a row can use at most."""
@@ -70,7 +72,7 @@ class ItemRow:
             tier=Part("X  " if item.tier == "x" else "Y  ", "x" if item.tier == "x" else "y"),
             who=_short_name(event.speaker),
             tokens=item.tokens,
-            third=age(event.t_event, self.now()),
+            when=age(event.t_event, self.now()),
             text=one_line(_visible_text(item), _TEXT_LIMIT),
             marks=marks,
             width=width,
@@ -82,6 +84,8 @@ class BulletRow:
     """A line in Y that stands for events that have left the raw tiers."""
 
     bullet: Bullet
+    voices: Voices | None
+    now: Callable[[], datetime]
 
     @property
     def key(self) -> str:
@@ -104,9 +108,10 @@ class BulletRow:
                 marks.append(Part(" excerpt", "warning"))
         return _drawn(
             tier=Part("Y• ", "y"),
-            who=f"gen {bullet.generation}",
+            who=_names(self.voices),
             tokens=bullet.tokens,
-            third=counted(len(bullet.hash_refs), "ref"),
+            when="" if self.voices is None else age(self.voices.newest, self.now()),
+            origin=f"gen {bullet.generation} · {counted(len(bullet.hash_refs), 'ref')}",
             text=one_line(bullet.text[: 4 * _TEXT_LIMIT], _TEXT_LIMIT),
             marks=marks,
             width=width,
@@ -124,7 +129,7 @@ def tier_rows(memory: MemorySnapshot, now: Callable[[], datetime]) -> list[Row]:
         rows.extend(ItemRow(item, now) for item in reversed(memory.overflow))
     if memory.bullets:
         rows.append(_heading("Y• bullets", len(memory.bullets), "bullet", bullet_tokens, "y"))
-        rows.extend(BulletRow(bullet) for bullet in reversed(memory.bullets))
+        rows.extend(BulletRow(bullet, memory.voices.get(bullet.id), now) for bullet in reversed(memory.bullets))
     return rows
 
 
@@ -133,17 +138,29 @@ def _heading(title: str, count: int, noun: str, tokens: int, tone: Tone) -> Head
 
 
 def _drawn(
-    *, tier: Part, who: str, tokens: int, third: str, text: str, marks: Sequence[Part], width: int
+    *,
+    tier: Part,
+    who: str,
+    tokens: int,
+    when: str,
+    text: str,
+    marks: Sequence[Part],
+    width: int,
+    origin: str = "",
 ) -> Sequence[Line]:
     if width >= COLUMNS_FROM:
-        columns = Part(f"{who:<12.12} {brief(tokens):>6} tok {third:>8}  ", "muted")
+        columns = Part(f"{who:<{_NAME_WIDTH}} {brief(tokens):>6} tok {when:>6}  ", "muted")
+        behind = (Part(f"{origin}  ", "muted"),) if origin else ()
         gap = (Part(" "),) if marks else ()
-        return (padded((tier, columns, Part(text)), (*gap, *marks), width),)
-    facts = Part(f"{who} · {brief(tokens)} tok · {third}", "muted")
-    indent = Part("   ")
+        return (padded((tier, columns, *behind, Part(text)), (*gap, *marks), width),)
+    spoken = [who, when]
+    facts = [origin, f"{brief(tokens)} tok"] if origin else [who, f"{brief(tokens)} tok", when]
+    head = Part(" · ".join(fact for fact in facts if fact), "muted")
+    speaker = ", ".join(fact for fact in spoken if fact) + ": " if origin and any(spoken) else ""
+    indent = "   "
     return (
-        padded((tier, facts), marks, width),
-        (indent, Part(shortened(text, width - len(indent.text)))),
+        padded((tier, head), marks, width),
+        (Part(indent + speaker, "muted"), Part(shortened(text, width - len(indent) - len(speaker)))),
     )
 
 
@@ -157,4 +174,14 @@ def _visible_text(item: Item) -> str:
 
 def _short_name(speaker: str) -> str:
     """A model's own name, without the vendor's before it."""
-    return shortened(one_line(speaker.rsplit("/", 1)[-1][:200], 100), 12)
+    return shortened(one_line(speaker.rsplit("/", 1)[-1][:200], 100), _NAME_WIDTH)
+
+
+def _names(voices: Voices | None) -> str:
+    """One speaker's name, or how many there are; ``you`` is always said."""
+    if voices is None or not voices.speakers:
+        return ""
+    if len(voices.speakers) == 1:
+        return _short_name(voices.speakers[0])
+    others = len(voices.speakers) - ("you" in voices.speakers)
+    return f"you + {others}" if "you" in voices.speakers else f"{others} speakers"

@@ -28,7 +28,8 @@ def shortened(text: str, width: int) -> str:
         return text
     if width < 1:
         return ""
-    return text[: _fitting(text, 0, width - 1)].rstrip() + "…"
+    kept = text[: _fitting(text, 0, width - 1)]
+    return (kept.rstrip() if cell_len(kept) < width else "") + "…"
 
 
 def _wrap_into(lines: list[str], line: str, width: int) -> None:

@@ -77,7 +77,8 @@ class HelpScreen(ModalScreen[None]):
             if screen is not self:
                 nodes += [screen, *screen.walk_children()]
         nodes.append(self.app)
-        return key_groups(nodes, parts_with_keys() if self._also is None else self._also, self.app.get_key_display)
+        also = parts_with_keys() if self._also is None else self._also
+        return key_groups(nodes, also, self.app.get_key_display, self.app._keymap)
 
 
 def parts_with_keys() -> tuple[type[DOMNode], ...]:

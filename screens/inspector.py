@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import Static, TabbedContent, TabPane
+from textual.widgets import Static, TabbedContent, TabPane, Tabs
 from textual.worker import Worker, WorkerState
 
 from memory.errors import OttoError
@@ -84,6 +84,8 @@ class InspectorPanel(Widget):
                 yield Passage(id="memory-view-text", empty="Reading …")
 
     def on_mount(self) -> None:
+        # The arrow keys turn the tabs from within them, so the row of names need not be a stop of its own.
+        self.query_one(Tabs).can_focus = False
         self.set_interval(_AGES_GROW_EVERY, self._rows.redraw)
         self._ask()
 
@@ -106,6 +108,11 @@ class InspectorPanel(Widget):
             self._gauges.failure = None
             self._rows.set_rows(())
             self._ask()
+
+    def show_view(self) -> None:
+        """Turn to what the model reads next, and go there."""
+        self._tabs.active = _TABS[2]
+        self.call_after_refresh(self._focus_tab)
 
     # what happens in the session
 
@@ -207,7 +214,6 @@ class InspectorPanel(Widget):
     def action_turn_tab(self, step: int) -> None:
         at = _TABS.index(self._tabs.active)
         self._tabs.active = _TABS[(at + step) % len(_TABS)]
-        self.call_after_refresh(self._focus_tab)
 
     def _focus_tab(self) -> None:
         inside = {_TABS[0]: self._rows, _TABS[1]: self._events}
@@ -216,6 +222,8 @@ class InspectorPanel(Widget):
     @on(TabbedContent.TabActivated)
     def _tab_turned(self, event: TabbedContent.TabActivated) -> None:
         event.stop()
+        if self.has_focus_within:
+            self.call_after_refresh(self._focus_tab)
         self.refresh_bindings()
         self._ask()
 

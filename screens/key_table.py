@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual.app import App
@@ -24,22 +24,26 @@ class KeyGroup:
 
 
 def key_groups(
-    nodes: Iterable[DOMNode], classes: Iterable[type[DOMNode]], display: Callable[[Binding], str]
+    nodes: Iterable[DOMNode],
+    classes: Iterable[type[DOMNode]],
+    display: Callable[[Binding], str],
+    keymap: Mapping[str, str] | None = None,
 ) -> list[KeyGroup]:
     """The keys of what is on the screens now, as they are bound now, then those of ``classes`` that are not.
 
-    Textual's own widgets are left out. Parts of one title are one group.
+    Textual's own widgets are left out. Parts of one title are one group. ``keymap`` is what the person has remapped, as
+    ``App.set_keymap`` takes it.
     """
     found: dict[str, dict[str, list[str]]] = {}
     seen: set[type[DOMNode]] = set()
     for node in nodes:
         if type(node) not in seen and _is_ours(type(node)):
             seen.add(type(node))
-            _add(found.setdefault(_title(type(node)), {}), node._bindings, display)
+            _add(found.setdefault(_title(type(node)), {}), _remapped(node._bindings, keymap), display)
     for cls in classes:
         if cls not in seen:
             seen.add(cls)
-            _add(found.setdefault(_title(cls), {}), cls._merge_bindings(), display)
+            _add(found.setdefault(_title(cls), {}), _remapped(cls._merge_bindings(), keymap), display)
     everywhere = found.setdefault(EVERYWHERE, {})
     for binding in _bound(Screen._merge_bindings()):
         _add_key(everywhere, binding, display)
@@ -65,6 +69,12 @@ def _add_key(whats: dict[str, list[str]], binding: Binding, display: Callable[[B
     key = "enter" if binding.key == "enter" else display(binding)
     if key not in keys:
         keys.append(key)
+
+
+def _remapped(bindings: BindingsMap, keymap: Mapping[str, str] | None) -> BindingsMap:
+    changed = bindings.copy()
+    changed.apply_keymap(dict(keymap or {}))
+    return changed
 
 
 def _bound(bindings: BindingsMap) -> Iterator[Binding]:

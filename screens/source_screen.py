@@ -78,7 +78,6 @@ class SourceScreen(ModalScreen[OpenInTranscript | Quote | None]):
     def action_copy(self) -> None:
         if self._event is not None:
             self.app.copy_to_clipboard(displayable(self._event.text))
-            self.notify("The words were sent to the clipboard.", markup=False)
 
 
 def source_title(source: RecalledSource) -> str:

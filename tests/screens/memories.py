@@ -82,7 +82,6 @@ def garden(*, notice: str | None = None, compacting: bool = False) -> MemorySnap
         compacting=compacting,
         notice=notice,
         voices={
-            bullet.id: Voices(names, at.isoformat())
-            for bullet, names, at in zip(bullets, spoken, times, strict=True)
+            bullet.id: Voices(names, at.isoformat()) for bullet, names, at in zip(bullets, spoken, times, strict=True)
         },
     )

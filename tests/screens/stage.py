@@ -11,7 +11,10 @@ from textual.widget import Widget
 
 from screens.messages import OpenInTranscript, Quote
 
-HOSTILE = "[bold]x[/] [/nope] [link=http://e.vil]go[/] \x1b[31mred\x1b]52;c;aGk=\x07 \u202egnirts\u202c שלום ‏مرحبا\x00\x9b2J"
+HOSTILE = (
+    "[bold]x[/] [/nope] [link=http://e.vil]go[/] \x1b[31mred\x1b]52;c;aGk=\x07 "
+    "\u202egnirts\u202c שלום \u200fمرحبا\x00\x9b2J"
+)
 """Rich markup, terminal commands, bidirectional tricks and a NUL byte."""
 
 NARROW, WIDE = (40, 40), (100, 30)
@@ -67,7 +70,5 @@ def shown(app: App[None]) -> str:
 
 def is_safe(text: str) -> bool:
     """Whether a terminal would obey nothing in it."""
-    return not any(
-        (ord(char) < 0x20 and char != "\n") or 0x7F <= ord(char) <= 0x9F or char in "\u202a\u202b\u202d\u202e\u2066\u2067"
-        for char in text
-    )
+    controls = any((ord(char) < 0x20 and char != "\n") or 0x7F <= ord(char) <= 0x9F for char in text)
+    return not controls and not set(text) & set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2069")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import TabbedContent
+from textual.widgets import Tab, TabbedContent
 
 from memory.errors import StoreUnavailable
 from memory.tokens import count_tokens
@@ -315,6 +315,28 @@ async def test_the_arrow_keys_turn_the_tabs_and_take_the_focus_along() -> None:
         await settle(pilot)
         assert app.focused is not None
         assert app.focused.id == "memory-view-text"
+
+
+async def test_it_can_be_sent_to_what_the_model_reads() -> None:
+    app = stage(FakeSession(conversation(3)))
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        app.query_one(InspectorPanel).show_view()
+        await settle(pilot)
+        assert "then your next prompt" in shown(app)
+        assert app.focused is app.query_one("#memory-view-text")
+
+
+async def test_a_click_on_a_tab_turns_to_it_and_leaves_the_focus_where_a_person_types() -> None:
+    app = stage(gardening())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        app.set_focus(None)
+        events = next(tab for tab in app.query(Tab) if "Events" in tab.label_text)
+        await pilot.click(events)
+        await settle(pilot)
+        assert app.query_one(TabbedContent).active == "memory-events"
+        assert app.focused is None
 
 
 # events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -37,6 +37,7 @@ class OttoApp(App[str | None]):
 
     ``startup`` is ``new``, ``last`` or the id of a session. ``open_library`` is called in a thread once the first
     screen is painted, so that nothing it imports delays that; ``preload`` likewise, once the session is open.
+    ``opened`` is awaited beside all else with the chat and its first conversation, once that is shown.
     """
 
     TITLE = "Otto"
@@ -53,6 +54,7 @@ class OttoApp(App[str | None]):
         notices: Sequence[str] = (),
         theme: str | None = None,
         preload: Callable[[], object] | None = None,
+        opened: Callable[[ChatScreen, Conversation], Awaitable[None]] | None = None,
         clock: Callable[[], float] = monotonic,
         environ: Mapping[str, str] | None = None,
     ) -> None:
@@ -62,6 +64,7 @@ class OttoApp(App[str | None]):
         self._open_library = open_library
         self._startup = startup
         self._preload = preload
+        self._opened = opened
         self._clock = clock
         self._environ = os.environ if environ is None else environ
         self._notices = list(notices)
@@ -101,7 +104,10 @@ class OttoApp(App[str | None]):
             self.conversations = OpenConversations(library, watcher=self.chat.post_message, clock=self._clock)
             self.chat.conversations = self.conversations
             await library.start()
-            await self.chat.show(await self._first(self.conversations))
+            first = await self._first(self.conversations)
+            await self.chat.show(first)
+            if self._opened is not None:
+                self.run_worker(self._opened(self.chat, first), group="opened", exit_on_error=False)
         except OttoError as error:
             await self.chat.fail_to_open(str(error))
         except Exception as error:

@@ -22,7 +22,7 @@ _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH|COO
 _SECRET_SHAPES = re.compile(
     r"\b(?:sk|pk|rk|xai|gsk|hf|ghp|gho|github_pat|AIza|ya29|AKIA)[-_A-Za-z0-9.]{12,}"
     r"|(?i:\bbearer\s+)[^\s'\"]+"
-    r"|(?i:\b(?:api[-_]?key|x-api-key|authorization|token|password)['\"]?\s*[:=]\s*['\"]?)[^\s'\",;&]+"
+    r"|(?i:\b(?:api[-_]?key|x-api-key|authorization|token|password)['\"]?\s*[:=]\s*['\"]?(?:bearer\s+)?)[^\s'\",;&]+"
     r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"
 )
 
@@ -53,7 +53,7 @@ def _write(error: BaseException, home: Path, environ: Mapping[str, str]) -> Path
     folder = logs_folder(home)
     make_folder(folder)
     moment = datetime.now().astimezone()
-    path = folder / f"crash-{moment:%Y%m%d-%H%M%S}-{os.getpid()}.txt"
+    path = folder / f"crash-{moment:%Y%m%d-%H%M%S-%f}-{os.getpid()}.txt"
     report = "\n".join(
         [
             f"Otto {__version__}, Python {platform.python_version()}, {platform.platform()}, {moment.isoformat()}",

@@ -37,7 +37,7 @@ def tapes_folder(home: Path) -> Path:
 
 def models_folder(environ: Mapping[str, str]) -> Path:
     """Where embedding weights are kept: the platform's cache folder, unless fastembed's own variable names one."""
-    from memory.weights import default_cache
+    from memory.model_files import default_cache
 
     return default_cache(environ)
 

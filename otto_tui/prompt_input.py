@@ -64,6 +64,8 @@ class TypedLines:
             if not line.endswith("\\"):
                 return "\n".join([*lines, line])
             lines.append(line[:-1])
+        # The end has been taken off the queue, but what came before it is a prompt of its own.
+        self._lines.put_nowait(None)
         return "\n".join(lines) if any(line.strip() for line in lines) else None
 
     def _read(self) -> None:

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-import click
-
 from sessions.display import displayable
 
 
@@ -23,12 +21,12 @@ def prepare_streams() -> None:
 
 def say(text: str) -> None:
     """A line on standard output."""
-    click.echo(displayable(text))
+    _write(sys.stdout, displayable(text) + "\n")
 
 
 def say_aside(text: str) -> None:
     """A line on standard error: what a person should know and a pipe should not carry."""
-    click.echo(displayable(text), err=True)
+    _write(sys.stderr, displayable(text) + "\n")
 
 
 def say_notices(notices: Iterable[str]) -> None:
@@ -37,15 +35,14 @@ def say_notices(notices: Iterable[str]) -> None:
         say_aside(f"Note: {sentence}")
 
 
-def say_json(value: Any, *, indent: int | None = 2) -> None:
+def say_json(value: Any) -> None:
     """A JSON document on standard output. It is plain ASCII: every control character in it is escaped."""
-    click.echo(json.dumps(value, indent=indent))
+    _write(sys.stdout, json.dumps(value, indent=2) + "\n")
 
 
 def say_json_line(value: Any) -> None:
-    """One line of JSON, at once."""
-    sys.stdout.write(json.dumps(value) + "\n")
-    sys.stdout.flush()
+    """A JSON document on one line."""
+    _write(sys.stdout, json.dumps(value) + "\n")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -75,3 +72,10 @@ def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...]) -> list[str]:
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Write at once. A stream that was closed before Otto began takes nothing."""
+    if stream is not None:
+        stream.write(text)
+        stream.flush()

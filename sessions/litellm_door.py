@@ -8,6 +8,7 @@ import importlib
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -33,6 +34,14 @@ _SETTINGS: Mapping[str, Any] = {
     "disable_aiohttp_transport": True,
 }
 
+_USED_BY_REQUESTS = (
+    "anyio._backends._asyncio",
+    "httpcore",
+    "litellm.litellm_core_utils.default_encoding",
+    "litellm.llms.custom_httpx.http_handler",
+    "openai.resources.chat.completions.completions",
+)
+
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
 
 
@@ -42,6 +51,8 @@ def load_litellm() -> Any:
     os.environ.update(_ENVIRONMENT)
     import litellm
 
+    # A warning on stderr would be drawn across the screen.
+    warnings.filterwarnings("ignore", module=r"(litellm|pydantic|openai)\b")
     for name, value in _SETTINGS.items():
         setattr(litellm, name, value)
     for name in _LOGGERS:
@@ -85,12 +96,24 @@ async def on_daemon_thread(work: Callable[[], Any]) -> Any:
 
 def load_for_requests() -> None:
     """Everything that the first request would otherwise wait for. Takes seconds; make it on a thread."""
-    load_litellm()
-    for module in ("openai", "litellm.llms.custom_httpx.http_handler"):
-        importlib.import_module(module)
+    litellm = load_litellm()
+    for module in _USED_BY_REQUESTS:
+        # Another version of litellm may keep it elsewhere; then the first request imports it.
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
     from sessions.watched_client import certificates
 
     certificates()
+    asyncio.run(_rehearse(litellm))
+
+
+async def _rehearse(litellm: Any) -> None:
+    """One exchange without a vendor: litellm imports most of itself only then."""
+    reply = await litellm.acompletion(
+        model="openai/gpt-4o-mini", messages=[{"role": "user", "content": "-"}], mock_response="-", stream=True
+    )
+    async for _ in reply:
+        pass
 
 
 def _silence(logger: logging.Logger) -> None:

@@ -63,7 +63,7 @@ class LitellmModel:
         if target.route == "ollama":
             window, self._ollama_must_be_asked = await ollama_context(target, self._options.environ)
             return window
-        if target.own_server and (told := await server_window(target)):
+        if target.nearby and (told := await server_window(target)):
             return told
         return await asyncio.to_thread(listed_window, target.litellm_model) if target.price_as else None
 

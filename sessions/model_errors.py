@@ -11,7 +11,7 @@ from typing import Any
 from sessions.chat_model import ErrorKind, ModelError
 from sessions.display import one_line
 from sessions.options import Options, utc_now
-from sessions.vendors import Target
+from sessions.vendors import PLACEHOLDER_KEY, Target
 from sessions.wire_watch import Watch
 
 LONGEST_DETAIL = 200
@@ -38,16 +38,16 @@ def explain(error: Exception | None, watch: Watch | None, target: Target, option
 
 def cut(target: Target) -> ModelError:
     return ModelError(
-        f"The reply was cut off: {target.label} ended the connection before the reply was whole. "
-        "What came is kept; retry for a whole one.",
+        f"{target.label} ended the connection before the reply was whole: what came is kept, and a retry asks for "
+        "all of it.",
         "cut",
     )
 
 
 def garbled(target: Target) -> ModelError:
     return ModelError(
-        f"{target.label} sent something that is not in the format it should speak: retry, and if it happens again, "
-        f"check the address ({target.place}) and the model's VENDOR/ prefix.",
+        f"{target.label} sent an answer that is not the JSON its format promises: retry, and if it happens again, "
+        f"check the address {target.place}.",
         "garbled",
     )
 
@@ -56,6 +56,14 @@ def refused(target: Target) -> ModelError:
     return ModelError(
         f"{target.label} held back the reply under its content rules: put it differently, or choose another model.",
         "refused",
+    )
+
+
+def _hung(target: Target, options: Options) -> ModelError:
+    return ModelError(
+        f"{target.label} has sent nothing for {options.idle_timeout:g} s, so the reply was given up: retry, or raise "
+        "idle_timeout if the model needs longer.",
+        "timeout",
     )
 
 
@@ -69,12 +77,7 @@ def _connection_failed(failure: Exception, watch: Watch, target: Target, options
             "timeout",
         )
     if isinstance(failure, httpx.TimeoutException):
-        kept = "What came is kept; retry" if watch.received else "Retry"
-        return ModelError(
-            f"{target.label} has sent nothing for {options.idle_timeout:g} s, so the reply was given up. {kept}, "
-            "or raise idle_timeout if the model needs longer.",
-            "timeout",
-        )
+        return _hung(target, options)
     if isinstance(failure, httpx.ConnectError | httpx.ProxyError):
         return _unreachable(str(failure), target)
     if isinstance(failure, httpx.UnsupportedProtocol | httpx.LocalProtocolError | httpx.TooManyRedirects):
@@ -119,10 +122,7 @@ def _litellm_said(error: Exception | None, target: Target, options: Options) -> 
             "no_model",
         )
     if name == "Timeout":
-        return ModelError(
-            f"{target.label} has sent nothing for {options.idle_timeout:g} s, so the reply was given up. Retry.",
-            "timeout",
-        )
+        return _hung(target, options)
     if "before a finish_reason" in words or "not completed" in words or "incomplete" in words:
         return cut(target)
     status = getattr(error, "status_code", None)
@@ -153,7 +153,10 @@ _TELLING_WORDS = tuple(
             r"context.?length|context.?window|context.?size|maximum context|prompt is too long|input is too long"
             r"|input token count|too many (?:input )?tokens|request_too_large|exceeds? the (?:model'?s? )?max",
         ),
-        ("no_credit", r"insufficient_quota|credit balance|billing is not enabled|insufficient (?:balance|credits)"),
+        (
+            "no_credit",
+            r"insufficient_quota|credit balance|usage limit|billing is not enabled|insufficient (?:balance|credits)",
+        ),
         (
             "refused",
             r"content_policy|content_filter|content filter|safety system|prohibited_content|content policy"
@@ -180,14 +183,15 @@ _TELLING_STATUS: Mapping[int | None, str] = {
 
 
 def detail_in(body: str) -> str:
-    """The vendor's own words in an error response, on one line and with nothing secret in them."""
+    """The vendor's own words in an error response: the first sentence, with nothing secret in it."""
     try:
         found = json.loads(body)
     except ValueError:
         found = re.sub(r"<[^>]*>", " ", body)
     while isinstance(found, dict):
         found = next((found[key] for key in ("error", "message", "detail") if found.get(key)), "")
-    return one_line(without_secrets(str(found)), LONGEST_DETAIL).rstrip(". ")
+    words = one_line(without_secrets(str(found)), 10 * LONGEST_DETAIL)
+    return one_line(re.split(r"(?<=[.!?])\s", words)[0], LONGEST_DETAIL).rstrip(".! ")
 
 
 def without_secrets(text: str) -> str:
@@ -224,14 +228,19 @@ def _status_in(error: Any) -> int | None:
 
 
 def _auth(status: int | None, said: str, wait: float | None, target: Target) -> str:
+    if target.key_variable and target.api_key in (None, PLACEHOLDER_KEY):
+        return f"{target.label} wants a key: set {target.key_variable} and start Otto again, or choose another model."
     if target.key_variable:
         return (
             f"{target.label} refused the key in {target.key_variable}: check that it is whole, still valid and "
             "allowed to use this model, or choose another model."
         )
-    if target.route == "openai" and target.own_server:
+    if target.route == "ollama":
+        return f"Ollama wants you to sign in for {target.model}: run `ollama signin`, or choose another model."
+    if target.own_server:
         return (
-            f"{target.place} wants a key: name the variable that holds it as api_key_env in [providers.{target.label}]."
+            f"{target.label} wants a key: give the server a name in [providers.NAME], with api_base and the variable "
+            "that holds the key as api_key_env."
         )
     return f"{target.label} wants a key that it was not given ({said or status}): set it, or choose another model."
 
@@ -247,9 +256,9 @@ def _no_model(status: int | None, said: str, wait: float | None, target: Target)
             f"Ollama has no model {target.model}: get it with `ollama pull {target.model}`, or choose one that "
             "`ollama list` shows."
         )
-    if target.own_server and target.api_base:
+    if target.own_server and target.api_base and target.route == "openai":
         return (
-            f"{target.place} has no model {target.model}: choose one that {_without_login(target.api_base)}/models "
+            f"{target.label} has no model {target.model}: choose one that {_without_login(target.api_base)}/models "
             "lists, or correct the address."
         )
     return f"{target.label} has no model {target.model} that your key may use: choose another model."

@@ -51,8 +51,6 @@ def open_model(name: str, options: Options, *, recall: Recall | None = None) -> 
     ``recall`` is what ``offline`` answers from. Raises ``ModelError`` when the name makes no sense; a key or a server
     that is missing shows when the model is used.
     """
-    if name in options.own_models:
-        return options.own_models[name](recall)
     if name == OFFLINE:
         from sessions.offline_model import OfflineModel
 

@@ -78,7 +78,7 @@ class VendorRequest:
         yield from calls
         usage = self._reported_usage()
         reason = "tool_calls" if calls else "length" if self._reason == "length" else "stop"
-        yield Finished(reason, usage, self._cost() if usage else None, self._target.name)
+        yield Finished(reason, usage, self._cost(usage), self._target.name)
 
     async def close(self) -> None:
         if self._stream is not None:
@@ -143,5 +143,9 @@ class VendorRequest:
             return None
         return Usage(int(self._usage.prompt_tokens or 0), int(self._usage.completion_tokens or 0))
 
-    def _cost(self) -> float | None:
-        return cost_of(self._litellm, self._target.price_as, self._usage) if self._target.price_as else None
+    def _cost(self, usage: Usage | None) -> float | None:
+        if self._target.free:
+            return 0.0
+        if usage is None or self._target.price_as is None:
+            return None
+        return cost_of(self._litellm, self._target.price_as, self._usage)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -89,6 +90,8 @@ _LITELLM_PREFIXES = {"ollama": "ollama_chat"}
 _USUAL_PATHS: Mapping[Route, str] = {"openai": "/v1", "gemini": "/v1beta"}
 """What is added to an address that names only host and port."""
 
+_NEARBY = re.compile(r"localhost$|127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|[^.:]+$|.*\.(local|lan)$")
+
 _FAMILIES = {"claude": ANTHROPIC, "gemini": GEMINI, "gpt": OPENAI, "chatgpt": OPENAI, "o1": OPENAI, "o3": OPENAI}
 
 
@@ -111,6 +114,8 @@ class Target:
     """The variable that holds or should hold the key; None when there is none to set."""
     price_as: str | None
     """Its name in the price list; None for a server whose models could be called anything."""
+    free: bool = False
+    """True when it runs on the person's own machine."""
     own_server: bool = False
     """True when the person has named its address: it may want no key, and the address may be wrong."""
     problem: ModelError | None = None
@@ -119,11 +124,13 @@ class Target:
     @property
     def place(self) -> str:
         """Host and port, for a sentence. Never a user name or a password."""
-        if self.api_base is None:
-            return self.label
-        parts = urlsplit(self.api_base)
-        host = parts.hostname or self.api_base
-        return f"{host}:{parts.port}" if parts.port else host
+        return _place(self.api_base) if self.api_base else self.label
+
+    @property
+    def nearby(self) -> bool:
+        """True when its server is on this machine or in this network, as far as its address tells."""
+        host = urlsplit(self.api_base).hostname if self.api_base else None
+        return host is not None and _NEARBY.match(host) is not None
 
 
 def find_target(name: str, options: Options) -> Target:
@@ -172,7 +179,7 @@ def _compatible_target(name: str, api_base: str) -> Target:
         name=name,
         model=name,
         litellm_model=f"openai/{name}",
-        label="The server",
+        label=f"The server at {_place(base)}" if base else "The server",
         route="openai",
         api_base=base,
         api_key=PLACEHOLDER_KEY,
@@ -207,18 +214,22 @@ def _vendor_target(name: str, vendor: Vendor, model: str, override: str | None, 
     if vendor.route == "ollama" and base is not None:
         # Its own format lives beside its OpenAI-compatible one, which people often name.
         base = base.removesuffix("/v1").removesuffix("/api")
+    # Many servers speak OpenAI's format; the other formats are their own vendor's, also behind a gateway.
+    compatible = vendor.route == "openai" and named_base is not None
     if vendor.key_variables and not key and named_base is None:
         problem = _missing_key(vendor.label, vendor.key_variables[0])
     return Target(
         name=name,
         model=model,
         litellm_model=f"{_LITELLM_PREFIXES.get(vendor.prefix, vendor.prefix)}/{model}",
-        label=vendor.label,
+        label=f"The server at {_place(base)}" if compatible and base else vendor.label,
         route=vendor.route,
         api_base=base,
         api_key=key or (PLACEHOLDER_KEY if vendor.key_variables else None),
         key_variable=variable,
-        price_as=f"{vendor.prefix}/{model}",
+        price_as=None if vendor.route == "ollama" else f"{vendor.prefix}/{model}",
+        # Ollama hands models whose tag says so on to its own cloud.
+        free=vendor.route == "ollama" and not model.endswith("cloud"),
         own_server=vendor.route == "ollama" or named_base is not None,
         problem=problem,
     )
@@ -262,13 +273,17 @@ def ollama_address(named: str) -> str:
     return f"{parts.scheme}://{host}{':' if port else ''}{port}{parts.path.rstrip('/')}"
 
 
+def _place(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
 def _usable(address: str, usual_path: str) -> tuple[str | None, ModelError | None]:
     """``address`` as a URL that a request can go to, or why there is none. Empty: litellm knows it."""
     if not address:
         return None, None
-    address = address.strip().rstrip("/")
-    if "://" not in address:
-        address = f"http://{address}"
+    address = address.strip()
+    address = (address if "://" in address else f"http://{address}").rstrip("/")
     try:
         parts = urlsplit(address)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:

@@ -45,7 +45,7 @@ class OpenAIWire:
         body += [chunk({"tool_calls": [fragment]}) for fragment in _tool_fragments(reply.tools)]
         tail = chunk({}, _finish(reply))
         usage = counted_usage(asked, reply)
-        if usage is not None and asked.usage_wanted:
+        if usage is not None and (asked.usage_wanted or reply.usage != "counted"):
             tail += sse({**_envelope(asked), "choices": [], "usage": _usage(usage)})
         tail += sse("[DONE]")
         error = sse(

@@ -65,6 +65,7 @@ class LoopbackVendor:
         self._script: deque[Answer] = deque()
         self._reply: Callable[[Asked], Answer] = default_reply
         self._summarize: Callable[[Asked], Answer] = cited_bullets
+        self._others: dict[str, Any] = {}
         self._changed = threading.Condition()
         self._released = threading.Event()
         self._closing = threading.Event()
@@ -143,6 +144,10 @@ class LoopbackVendor:
         """Answers every request to summarise numbered items."""
         self._summarize = reply
 
+    def answer(self, path: str, content: Any) -> None:
+        """Whatever is asked at ``path`` gets ``content`` as JSON, or a string as a page of HTML."""
+        self._others[path] = content
+
     def release(self) -> None:
         """Lets every hanging stream go on, and those that would hang later."""
         self._released.set()
@@ -152,32 +157,36 @@ class LoopbackVendor:
     @property
     def chats(self) -> list[Request]:
         """The chat requests that were not for a summary."""
-        return [request for request in self.requests if request.asked is not None and not request.asked.is_summary]
+        return [request for request in self.conversations if not request.chat.is_summary]
 
     @property
     def summaries(self) -> list[Request]:
-        return [request for request in self.requests if request.asked is not None and request.asked.is_summary]
+        return [request for request in self.conversations if request.chat.is_summary]
 
-    def wait_for_requests(self, count: int = 1) -> None:
-        """Blocks until so many requests have arrived; fails after ``PATIENCE``."""
+    @property
+    def conversations(self) -> list[Request]:
+        """All requests to a model, in the order in which they came, and none for lists of models and the like."""
+        return [request for request in self.requests if request.asked is not None]
+
+    def wait_for(self, count: int = 1) -> Request:
+        """Blocks until so many requests to a model have arrived; fails after ``PATIENCE``."""
         with self._changed:
-            assert self._changed.wait_for(lambda: len(self.requests) >= count, PATIENCE), (
-                f"{len(self.requests)} of {count} requests came"
-            )
+            came = self._changed.wait_for(lambda: len(self.conversations) >= count, PATIENCE)
+        assert came, f"{len(self.conversations)} of {count} requests came"
+        return self.conversations[count - 1]
 
     async def requested(self, count: int = 1) -> Request:
-        """The ``count``-th request, as soon as it has arrived."""
-        await asyncio.to_thread(self.wait_for_requests, count)
-        return self.requests[count - 1]
+        """The ``count``-th request to a model, as soon as it has arrived."""
+        return await asyncio.to_thread(self.wait_for, count)
 
     async def holding(self, count: int = 1) -> Request:
-        """The ``count``-th request, as soon as its stream hangs."""
+        """The ``count``-th request to a model, as soon as its stream hangs."""
         request = await self.requested(count)
         assert await asyncio.to_thread(request.holding.wait, PATIENCE), "the stream never came to hang"
         return request
 
     async def dropped(self, count: int = 1) -> Request:
-        """The ``count``-th request, as soon as the client has closed its connection."""
+        """The ``count``-th request to a model, as soon as the client has closed its connection."""
         request = await self.requested(count)
         assert await asyncio.to_thread(request.gone.wait, PATIENCE), "the client kept its connection"
         return request
@@ -237,7 +246,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self, body: dict[str, Any]) -> None:
         vendor = self.server.vendor
         path = self.path.partition("?")[0]
-        asked = vendor.wire.asked(path, body) if vendor.wire.is_chat(path) else None
+        is_chat = vendor.wire.is_chat(path) and path not in vendor._others
+        asked = vendor.wire.asked(path, body) if is_chat else None
         request = Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body, asked)
         vendor._record(request)
         try:
@@ -250,14 +260,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _respond(self, vendor: LoopbackVendor, request: Request, path: str) -> None:
         if request.asked is None:
-            found = vendor.wire.other(path, request.body)
-            self._json(200 if found is not None else 404, found or {"error": "not found"})
+            found = vendor._others.get(path, vendor.wire.other(path, request.body))
+            self._once(200 if found is not None else 404, found or {"error": "not found"})
             return
         answer = vendor._answer(request.asked)
         if isinstance(answer, Failure):
             told = answer.retry_after is not None and vendor.wire.retry_in_header
             wait = {"Retry-After": f"{answer.retry_after:g}"} if told else {}
-            self._json(answer.status, vendor.wire.failure(request.asked, answer), wait)
+            self._once(answer.status, vendor.wire.failure(request.asked, answer), wait)
         elif request.asked.stream:
             self._stream(vendor, request, answer)
         else:
@@ -305,9 +315,12 @@ class _Handler(BaseHTTPRequestHandler):
         if _has_gone(self.connection):
             raise ConnectionAbortedError
 
-    def _json(self, status: int, content: Any, more: dict[str, str] | None = None) -> None:
-        payload = json.dumps(content).encode()
-        self._headers(status, "application/json", {"Content-Length": str(len(payload)), **(more or {})})
+    def _once(self, status: int, content: Any, more: dict[str, str] | None = None) -> None:
+        page = isinstance(content, str)
+        payload = (content if page else json.dumps(content)).encode()
+        self._headers(
+            status, "text/html" if page else "application/json", {"Content-Length": str(len(payload)), **(more or {})}
+        )
         self.wfile.write(payload)
 
     def _headers(self, status: int, content_type: str, more: dict[str, str]) -> None:

@@ -21,6 +21,9 @@ from sessions.ids import TITLE_LENGTH, is_session_id
 LARGEST_NUMBER = 2**53
 """What every reader of JSON takes as it is written."""
 
+DEEPEST = 100
+"""Levels of nesting in what is kept as it is."""
+
 _LONGEST_NAME = 1_000
 
 T = TypeVar("T")
@@ -58,18 +61,23 @@ def _title(text: str) -> str:
     return text
 
 
-def _storable_inside(value: Any) -> Any:
-    """Every text in it must be one that the tape can hold."""
-    waiting: list[Any] = [value]
+def _plain_json(value: Any) -> Any:
+    """It must not be too deep, and its texts whole Unicode. It is kept as JSON, so it may hold a NUL."""
+    waiting: list[tuple[Any, int]] = [(value, 0)]
     while waiting:
-        part = waiting.pop()
+        part, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise _refuse(f"is nested more than {DEEPEST} levels deep")
         if isinstance(part, str):
-            _storable(part)
+            try:
+                part.encode()
+            except UnicodeEncodeError:
+                raise _refuse("holds half of a surrogate pair, which is not text") from None
         elif isinstance(part, dict):
-            waiting.extend(part)
-            waiting.extend(part.values())
+            waiting.extend((key, depth) for key in part)
+            waiting.extend((inner, depth + 1) for inner in part.values())
         elif isinstance(part, list):
-            waiting.extend(part)
+            waiting.extend((inner, depth + 1) for inner in part)
     return value
 
 
@@ -85,6 +93,7 @@ Id = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidato
 Time = Annotated[str, Field(max_length=64), AfterValidator(_time)]
 SessionId = Annotated[str, AfterValidator(_session_id)]
 Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+TokenCount = Annotated[int, Field(ge=0, le=10**12)]
 Seq = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 BulletId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
 ChunkHash = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
@@ -104,8 +113,8 @@ class _Open(BaseModel):
 
 
 class Usage(_Open):
-    prompt_tokens: Number | None = None
-    completion_tokens: Number | None = None
+    prompt_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
 
 
 class Meta(_Open):
@@ -129,7 +138,7 @@ class _Said(_Strict):
     t_event: Time
     t_ingest: Time
     refs: list[Name]
-    meta: Annotated[Meta, BeforeValidator(_storable_inside)]
+    meta: Annotated[Meta, BeforeValidator(_plain_json)]
     text: Text
 
 
@@ -164,7 +173,7 @@ class LedgerRow(_Strict):
     kind: Id
     entry: Id
     t: Time
-    data: Annotated[dict[str, Any], AfterValidator(_storable_inside)]
+    data: Annotated[dict[str, Any], AfterValidator(_plain_json)]
 
 
 class Tape(_Strict):

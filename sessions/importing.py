@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -147,7 +148,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _write(store: MemoryStore, record: Record) -> None:
     try:
         write_record(store, record.row, record.events, record.ledger, facts=record.facts, pieces=record.pieces)
-    except (KeyError, IndexError, ValueError, TypeError) as error:
+    except (KeyError, IndexError, ValueError, TypeError, sqlite3.IntegrityError) as error:
         # The checks should have found it; whatever they let through must not become a session.
         raise refused("tape.ledger", f"leads to no tiers ({one_line(repr(error), 100)})") from error
 

@@ -85,22 +85,24 @@ class _Queue:
     def check_live_bullets(self) -> None:
         references = 0
         for at, bullet in self._live.values():
-            for place, (first, last) in enumerate(bullet.seqs):
-                there = bisect_right(self._seqs, last) - bisect_left(self._seqs, first)
-                if there != last - first + 1:
-                    raise refused(f"{at}.seqs[{place}]", "leads to events that are not on the tape")
-                references += there
+            references += sum(last - first + 1 for first, last in bullet.seqs)
             if references > MOST_REFERENCES:
                 raise refused(f"{at}.seqs", "is one of too many references for any session")
 
     def _add(self, at: str, bullets: Sequence[LedgerBullet]) -> None:
-        for place, bullet in enumerate(bullets):
-            here = f"{at}[{place}]"
-            first = bullet.seqs[0][0]
-            if first not in self._events:
-                raise refused(f"{here}.seqs[0]", "leads to events that are not on the tape")
+        """Bullets that are gone by now are checked too: a citation of one leads back for good."""
+        for number, bullet in enumerate(bullets):
+            here = f"{at}[{number}]"
+            before = 0
+            for place, (first, last) in enumerate(bullet.seqs):
+                if first <= before:
+                    raise refused(f"{here}.seqs[{place}]", "overlaps the range before it")
+                before = last
+                there = bisect_right(self._seqs, last) - bisect_left(self._seqs, first)
+                if there != last - first + 1:
+                    raise refused(f"{here}.seqs[{place}]", "leads to events that are not on the tape")
             if bullet.spans:
-                _check_end(f"{here}.spans", bullet.spans, self._events[first])
+                _check_end(f"{here}.spans", bullet.spans, self._events[bullet.seqs[0][0]])
             elif bullet.text is None:
                 raise refused(f"{here}.text", "is null, and no spans say where the words stand")
             self._live[bullet.id] = (here, bullet)

@@ -64,12 +64,10 @@ def _head(said: SessionRow, named: SessionRow, rule: str) -> str:
     ]
     if named.parent is not None:
         lines.append(f"- Forked from: {named.parent}")
-    lines += [
-        "",
-        f"Every heading of this file stands below a line of {len(rule)} underscores. All other text is as it was said.",
-        "",
-    ]
-    return "\n".join(lines) + "\n"
+    lines.append(
+        f"\nBelow, each heading of Otto's own follows a line of {len(rule)} underscores. All else is as it was said."
+    )
+    return "\n".join(lines) + "\n\n"
 
 
 def _message(event: Event, rule: str) -> str:

@@ -33,22 +33,49 @@ def short_summary(prompt: str) -> str:
     """A summariser that leaves out every third item."""
     numbers = [int(number) for number in re.findall(r"^\[(\d+)\]", prompt, re.MULTILINE)]
     kept = [number for number in numbers if number % 3]
-    return "\n".join(f"- About item {kept[at]} [{kept[at]}-{min(kept[at] + 1, numbers[-1])}]" for at in range(0, len(kept), 2))
+    return "\n".join(
+        f"- About item {kept[at]} [{kept[at]}-{min(kept[at] + 1, numbers[-1])}]" for at in range(0, len(kept), 2)
+    )
 
 
 def conversation(turns: int, *, words: str = "we keep the beds in rows and water them at dawn") -> list[NewEvent]:
     """Questions, answers, and now and then a tool's output and a note."""
     said: list[NewEvent] = []
     for turn in range(1, turns + 1):
-        said.append(NewEvent(text=f"Question {turn}: bed {turn} must get exactly {turn} litres, {words}?", role="user", source="person"))
+        said.append(
+            NewEvent(
+                text=f"Question {turn}: bed {turn} must get exactly {turn} litres, {words}?",
+                role="user",
+                source="person",
+            )
+        )
         if turn % 4 == 0:
-            said.append(NewEvent(text=f'{{"question": "bed {turn}"}}', role="tool", kind="note", source="recall_memory", meta={"summary": "1 found"}))
+            said.append(
+                NewEvent(
+                    text=f'{{"question": "bed {turn}"}}',
+                    role="tool",
+                    kind="note",
+                    source="recall_memory",
+                    meta={"summary": "1 found"},
+                )
+            )
         if turn % 5 == 0:
             said.append(NewEvent(text=f"bed{turn}.log: dry\n" * 3, role="tool", kind="tool", source="sensor"))
-        meta = {"model": "fake/model", "cost": 0.0012 * turn, "usage": {"prompt_tokens": 10 * turn, "completion_tokens": turn}}
+        meta = {
+            "model": "fake/model",
+            "cost": 0.0012 * turn,
+            "usage": {"prompt_tokens": 10 * turn, "completion_tokens": turn},
+        }
         if turn % 7 == 0:
             meta["partial"] = "stopped"
-        said.append(NewEvent(text=f"Answer {turn}: in bed {turn} grow **beans** and `kale`; {words}.", role="assistant", source="fake/model", meta=meta))
+        said.append(
+            NewEvent(
+                text=f"Answer {turn}: in bed {turn} grow **beans** and `kale`; {words}.",
+                role="assistant",
+                source="fake/model",
+                meta=meta,
+            )
+        )
     return said
 
 

@@ -286,7 +286,9 @@ REFUSALS: list[tuple[list[str | int], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "named"), REFUSALS, ids=[f"{named}={value!r:.30}" for _, value, named in REFUSALS])
+@pytest.mark.parametrize(
+    ("path", "value", "named"), REFUSALS, ids=[f"{named}={value!r:.30}" for _, value, named in REFUSALS]
+)
 async def test_an_import_refuses_with_the_path_of_the_field(
     options: Options, tmp_path: Path, path: list[str | int], value: Any, named: str
 ) -> None:

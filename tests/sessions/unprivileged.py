@@ -41,8 +41,8 @@ def as_nobody(folder: Path, action: Callable[[], str]) -> str:
 
 
 def _open_the_way_to(folder: Path) -> list[tuple[Path, int]]:
-    """Let anybody pass through the folders above; what they were before."""
-    before = [(each, each.stat().st_mode) for each in folder.parents if each != Path("/")]
+    """Let anybody pass through the folder and those above it; what they were before."""
+    before = [(each, each.stat().st_mode) for each in (folder, *folder.parents) if each != Path("/")]
     for each, mode in before:
         each.chmod(mode | 0o011)
     return before

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from screens.chat import ChatScreen
     from screens.conversation import Conversation
     from sessions.library import Library
-    from sessions.options import Recall
+    from sessions.models import Recall
 
 SPEED = 3.0
 """Turns a second, where none is asked for."""
@@ -50,41 +50,35 @@ def demo_app(
     """The app that plays ``script`` (the one in the box) into a session under ``home``, ``speed`` turns a second."""
     script = script if script is not None else load_script()
     clock = DemoClock(script.turns[0].at)
-    options = demo_options(home, script, clock, speed=speed, x_budget=x_budget, y_budget=y_budget)
+    options = demo_options(home, script, clock, x_budget=x_budget, y_budget=y_budget)
     player = DemoPlayer(script, clock, speed=speed)
 
     async def play(chat: ChatScreen, conversation: Conversation) -> None:
         whole = await player.play(_Said(conversation))
         await chat.transcript.say(Notice(_last_words(script, whole=whole), "information"))
 
-    return OttoApp(options, open_library=lambda: demo_library(options), workspace=home, opened=play)
+    return OttoApp(
+        options, open_library=lambda: demo_library(options, script, speed=speed), workspace=home, opened=play
+    )
 
 
-def demo_library(options: Options) -> Library:
-    """The sessions of the demo's home."""
+def demo_library(options: Options, script: DemoScript, *, speed: float) -> Library:
+    """The sessions of the demo's home, in which the script answers whatever model is asked for."""
     from sessions.library import Library
 
-    return Library(options)
+    def open_model(name: str, options: Options, *, recall: Recall | None = None) -> DemoModel:
+        return DemoModel(script, recall, reply_seconds=REPLY_SHARE / speed, summary_seconds=COMPACTION_TURNS / speed)
+
+    return Library(options, open_model=open_model)
 
 
 def demo_options(
-    home: Path,
-    script: DemoScript,
-    clock: DemoClock,
-    *,
-    speed: float,
-    x_budget: int | None = None,
-    y_budget: int | None = None,
+    home: Path, script: DemoScript, clock: DemoClock, *, x_budget: int | None = None, y_budget: int | None = None
 ) -> Options:
-    """Settings with the script as the model, its budgets and its time; nothing of it reaches a network."""
-
-    def make(recall: Recall | None) -> DemoModel:
-        return DemoModel(script, recall, reply_seconds=REPLY_SHARE / speed, summary_seconds=COMPACTION_TURNS / speed)
-
+    """Settings with the script's budgets and its time; nothing of it reaches a network."""
     return Options(
         home=home,
         chat=SPEAKER,
-        own_models={SPEAKER: make},
         x_budget=x_budget or script.x_budget,
         y_budget=y_budget or script.y_budget,
         embedding="none",

@@ -14,7 +14,7 @@ from sessions.chat_model import Finished, Message, Piece, TextDelta, ToolSpec, U
 from sessions.offline_model import OfflineModel
 
 if TYPE_CHECKING:
-    from sessions.options import Recall
+    from sessions.models import Recall
 
 PIECES = 12
 """Into how many pieces a reply is streamed."""

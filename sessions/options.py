@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from memory.values import RecallResult
-    from sessions.chat_model import ChatModel
-
-    Recall = Callable[[str], Awaitable[RecallResult]]
-    ModelMaker = Callable[[Recall | None], ChatModel]
 
 X_BUDGET = 24_000
 Y_BUDGET = 80_000
@@ -49,8 +41,6 @@ class Options:
     api_base: str | None = None
     """Sends every request for ``chat`` to this server."""
     providers: Mapping[str, Provider] = field(default_factory=dict)
-    own_models: Mapping[str, ModelMaker] = field(default_factory=dict)
-    """Models that no vendor serves, by name: the demo's. Each is made with the session's own recall."""
     system_prompt: str | None = None
     """None takes Otto's own."""
     temperature: float | None = None

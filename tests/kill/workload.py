@@ -1,0 +1,102 @@
+"""What the killed process does: chats, compacts, embeds and re-embeds, in single steps that can be done again.
+
+Everything is the same on every run: ids, times, summaries and vectors. A step that was done already changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from memory.gist import gist
+from memory.queue import TieredQueue
+from memory.store import CONVERSATION, MemoryStore
+from memory.vectors import embed_waiting, reembed
+from tests.memory.conversations import answered, said
+from tests.memory.embedders import TinyEmbedder
+
+TURNS = 60
+X_BUDGET = 150
+Y_BUDGET = 500
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+EMBED_EVERY = 4
+REEMBED_EVERY = 15
+"""Turns."""
+
+FIRST_MODEL, SECOND_MODEL = TinyEmbedder("tiny:first", 8), TinyEmbedder("tiny:second", 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that is acknowledged when it is done."""
+
+    name: str
+    do: Callable[[TieredQueue], object]
+
+
+def open_store(path: Path) -> MemoryStore:
+    return MemoryStore(path, now=lambda: NOW)
+
+
+def open_queue(store: MemoryStore) -> TieredQueue:
+    return TieredQueue(store, restore=True, x_budget=X_BUDGET, y_budget=Y_BUDGET, auto_compact=False)
+
+
+def steps() -> Sequence[Step]:
+    return tuple(_steps())
+
+
+def appended_by(step: Step) -> str | None:
+    """The id of the event that a step puts on the tape."""
+    return step.name.partition(" ")[2] if step.name.startswith("say ") else None
+
+
+def _steps() -> Iterator[Step]:
+    model = FIRST_MODEL
+    for turn in range(TURNS):
+        yield Step(f"say q{turn}", partial(_say, turn=turn))
+        yield Step(f"draft {turn}", partial(_draft, turn=turn))
+        yield Step(f"say a{turn}", partial(_answer, turn=turn))
+        yield Step(f"compact {turn}", _compact_if_needed)
+        if turn % EMBED_EVERY == EMBED_EVERY - 1:
+            yield Step(f"embed {turn}", partial(_embed, model=model))
+        if turn % REEMBED_EVERY == REEMBED_EVERY - 1:
+            model = SECOND_MODEL if model is FIRST_MODEL else FIRST_MODEL
+            yield Step(f"reembed {turn}", partial(_reembed, model=model))
+
+
+def _say(queue: TieredQueue, turn: int) -> None:
+    queue.append(said(turn, f"Question {turn}: {'please ' * (turn % 7)}keep port {4000 + turn} free."))
+
+
+def _draft(queue: TieredQueue, turn: int) -> None:
+    if queue.store.event_by_id(f"a{turn}") is None:
+        queue.store.save_draft(f"a{turn}", "model", "Answer")
+
+
+def _answer(queue: TieredQueue, turn: int) -> None:
+    queue.append(answered(turn, f"Answer {turn}: {'moved it, ' * (turn % 9)}all {turn + 3} tests pass."))
+    queue.store.drop_draft(f"a{turn}")
+
+
+def _compact_if_needed(queue: TieredQueue) -> None:
+    if queue.needs_compaction:
+        plan = queue.plan_compaction()
+        assert plan is not None
+        queue.apply_compaction(plan, [gist(prompt) for prompt in plan.prompts], made_by="gist")
+
+
+def _embed(queue: TieredQueue, model: TinyEmbedder) -> None:
+    embed_waiting(queue.store, model, batch=5)
+
+
+def _reembed(queue: TieredQueue, model: TinyEmbedder) -> None:
+    reembed(queue.store, model, batch=16)
+
+
+KIND = CONVERSATION

@@ -85,6 +85,7 @@ def choose_embedder(
     model_path: Path | None = None,
     cache_dir: Path | None = None,
     servers: Mapping[str, EmbeddingServer] | None = None,
+    wait: bool = False,
 ) -> EmbedderChoice:
     """Choose as DESIGN, "Recall", says. Cheap: nothing is imported, read or reached before the first text.
 
@@ -98,7 +99,9 @@ def choose_embedder(
         model_path: folder with weights for the local model.
         cache_dir: where fetched weights are kept; None takes the platform's cache folder.
         servers: the person's own servers by name.
+        wait: for a command that does nothing else: a call waits until the local model's weights have been fetched.
     """
+    local = _LocalChoice(model_path, cache_dir, environ, wait)
     name = name or environ.get(MODEL_VARIABLE) or None
     if name == NO_MODEL:
         return EmbedderChoice(None)
@@ -107,15 +110,15 @@ def choose_embedder(
         if not (local_only and hosted.leaves_machine):
             return EmbedderChoice(hosted)
         return EmbedderChoice(
-            _local(None, model_path, cache_dir, environ),
+            local.open(None),
             notice=f"This session talks with a local model, so its text is not sent to {name};"
             " the local embedding model is used.",
         )
     if name is None and model_path is None and not local_only and _has_default_key(environ):
         if consent:
             return EmbedderChoice(_hosted(DEFAULT_HOSTED_MODEL, environ, {}))
-        return EmbedderChoice(_local(None, None, cache_dir, environ), consent_wanted=DEFAULT_HOSTED_MODEL)
-    return EmbedderChoice(_local(name, model_path, cache_dir, environ))
+        return EmbedderChoice(local.open(None), consent_wanted=DEFAULT_HOSTED_MODEL)
+    return EmbedderChoice(local.open(name))
 
 
 def open_embedder(
@@ -127,6 +130,7 @@ def open_embedder(
     model_path: Path | None = None,
     cache_dir: Path | None = None,
     servers: Mapping[str, EmbeddingServer] | None = None,
+    wait: bool = False,
 ) -> Embedder | None:
     """Return the embedder of ``choose_embedder``; arguments as there."""
     return choose_embedder(
@@ -137,6 +141,7 @@ def open_embedder(
         model_path=model_path,
         cache_dir=cache_dir,
         servers=servers,
+        wait=wait,
     ).embedder
 
 
@@ -152,15 +157,23 @@ def _hosted(name: str, environ: Mapping[str, str], servers: Mapping[str, Embeddi
     return HostedEmbedder.named(name, environ=environ, servers=servers)
 
 
-def _local(name: str | None, model_path: Path | None, cache_dir: Path | None, environ: Mapping[str, str]) -> Embedder:
-    from memory.local_embeddings import LocalEmbedder
-    from memory.model_files import default_cache
+@dataclass(frozen=True, slots=True)
+class _LocalChoice:
+    folder: Path | None
+    cache_dir: Path | None
+    environ: Mapping[str, str]
+    wait: bool
 
-    return LocalEmbedder(
-        name if name or model_path else DEFAULT_LOCAL_MODEL,
-        folder=model_path,
-        cache_dir=cache_dir or default_cache(environ),
-    )
+    def open(self, name: str | None) -> Embedder:
+        from memory.local_embeddings import LocalEmbedder
+        from memory.model_files import default_cache
+
+        return LocalEmbedder(
+            name if name or self.folder else DEFAULT_LOCAL_MODEL,
+            folder=self.folder,
+            cache_dir=self.cache_dir or default_cache(self.environ),
+            wait=self.wait,
+        )
 
 
 class _Hosted(Embedder, Protocol):

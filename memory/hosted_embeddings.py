@@ -36,6 +36,12 @@ _DIMENSIONS = {
     "openai:text-embedding-3-small": 1536,
     "openai:text-embedding-3-large": 3072,
 }
+# Read while litellm is imported: without them it fetches price lists over the network and reads .env files.
+_LITELLM_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_MODE": "PRODUCTION",
+}
 # Gemini tells questions from passages by a task type, where others want a prefix or nothing.
 _TASK_TYPES = {"gemini": ("RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT")}
 
@@ -189,8 +195,8 @@ def _is_loopback(api_base: str) -> bool:
 
 
 def _litellm() -> Any:
-    # Read while litellm is imported: without it a price list is fetched over the network.
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    for name, value in _LITELLM_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     try:
         import litellm
     except ImportError as error:

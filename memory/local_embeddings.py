@@ -23,6 +23,9 @@ RETRY_SECONDS = 300.0
 """How long a model that could not be loaded is left alone, so that not every recall waits for a dead
 network."""
 
+FETCH_PATIENCE = 1.0
+"""Seconds that a call waits for a fetch in the background: a missing network shows at once."""
+
 _BATCH = 16
 _BGE_QUERY = "Represent this sentence for searching relevant passages: "
 
@@ -50,6 +53,10 @@ _FAMILIES = (
 )
 
 
+class _Fetching(EmbeddingUnavailable):
+    """The weights are on their way."""
+
+
 class LocalEmbedder:
     """A fastembed model, loaded on the first text.
 
@@ -58,6 +65,8 @@ class LocalEmbedder:
         folder: weights on disk (``model.onnx`` and tokenizer files); nothing is fetched then.
         cache_dir: where fetched weights are looked for and kept.
         may_fetch: False never uses the network.
+        wait: stay in the call until weights have been fetched. Otherwise that goes on in a thread of its own, which
+            holds up neither a recall nor the end of the program, and calls raise ``EmbeddingUnavailable`` meanwhile.
         now: seconds, for ``RETRY_SECONDS``.
     """
 
@@ -68,6 +77,7 @@ class LocalEmbedder:
         folder: Path | None = None,
         cache_dir: Path,
         may_fetch: bool = True,
+        wait: bool = False,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         if model is None and folder is None:
@@ -76,10 +86,12 @@ class LocalEmbedder:
         self._folder = model_files.ModelFolder(folder) if folder else None
         self._cache_dir = cache_dir
         self._may_fetch = may_fetch
+        self._wait = wait
         self._now = now
         self._lock = threading.Lock()
         self._loaded: Any = None
         self._failure: tuple[float, EmbeddingUnavailable] | None = None
+        self._fetching: threading.Thread | None = None
 
     @property
     def stamp(self) -> str:
@@ -148,14 +160,19 @@ class LocalEmbedder:
         with self._lock:
             if self._loaded is not None:
                 return self._loaded
-            if self._failure and self._now() - self._failure[0] < RETRY_SECONDS:
-                raise EmbeddingUnavailable(str(self._failure[1]))
+            self._raise_recent_failure()
             try:
                 self._loaded = self._open()
+            except _Fetching:
+                raise
             except EmbeddingUnavailable as error:
                 self._failure = (self._now(), error)
                 raise
             return self._loaded
+
+    def _raise_recent_failure(self) -> None:
+        if self._failure and self._now() - self._failure[0] < RETRY_SECONDS:
+            raise EmbeddingUnavailable(str(self._failure[1]))
 
     def _open(self) -> Any:
         text_embedding = _text_embedding()
@@ -176,12 +193,37 @@ class LocalEmbedder:
                 f"The embedding model {self._model} is not on a hub that Otto can fetch from."
                 " Set [embedding] path to a folder with its files."
             )
+        if self._fetching is not None and self._fetching.is_alive():
+            raise self._being_fetched()
         found = model_files.find_cached(described.sources.hf, files, self._cache_dir)
-        if found is None and self._may_fetch:
-            found = model_files.fetch(described.sources.hf, files, self._cache_dir)
-        if found is None:
+        if found is not None:
+            return found
+        if not self._may_fetch:
             raise EmbeddingUnavailable(f"The embedding model {self._model} is not on this machine.")
-        return found
+        if self._wait:
+            return model_files.fetch(described.sources.hf, files, self._cache_dir)
+        return self._fetch_behind(described.sources.hf, files)
+
+    def _fetch_behind(self, repository: str, files: Sequence[str]) -> Path:
+        """Start fetching; return the folder if that is done, or raise why not, within ``FETCH_PATIENCE``."""
+        fetched: list[Path] = []
+
+        def fetch() -> None:
+            try:
+                fetched.append(model_files.fetch(repository, files, self._cache_dir))
+            except EmbeddingUnavailable as error:
+                self._failure = (self._now(), error)
+
+        self._fetching = threading.Thread(target=fetch, name="otto-fetch-weights", daemon=True)
+        self._fetching.start()
+        self._fetching.join(FETCH_PATIENCE)
+        if fetched:
+            return fetched[0]
+        self._raise_recent_failure()
+        raise self._being_fetched()
+
+    def _being_fetched(self) -> _Fetching:
+        return _Fetching(f"The embedding model {self._model} is being fetched in the background.")
 
     def _description(self) -> Any:
         for described in _text_embedding()._list_supported_models():

@@ -111,13 +111,13 @@ def find_cached(repository: str, files: Sequence[str], cache_dir: Path) -> Path 
 
 
 def fetch(repository: str, files: Sequence[str], cache_dir: Path, *, patience: float = HUB_PATIENCE) -> Path:
-    """Download a model and return its folder. A hub that does not answer within ``patience`` seconds is given
-    up.
+    """Download a model and return its folder. A hub that says nothing for ``patience`` seconds is given up.
 
     Raises:
         EmbeddingUnavailable: no network, no such model, or no room for it.
     """
-    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub import constants, hf_hub_download
+    from huggingface_hub.errors import RemoteEntryNotFoundError
     from huggingface_hub.utils.tqdm import disable_progress_bars
 
     if constants.HF_HUB_OFFLINE:
@@ -127,15 +127,19 @@ def fetch(repository: str, files: Sequence[str], cache_dir: Path, *, patience: f
     # Both write to the terminal that the screen is drawn on.
     disable_progress_bars()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    try:
-        folder = Path(
-            snapshot_download(repository, cache_dir=cache_dir, allow_patterns=_wanted(files), etag_timeout=patience)
-        )
-    except Exception as error:
-        raise _not_here(repository, f"fetching it failed ({_first_line(error)})") from error
-    missing = [name for name in files if not (folder / name).exists()]
-    if missing:
-        raise _not_here(repository, f"the hub has no {missing[0]} for it")
+    # One file after the other, the weights last: fetching all at once starts threads that the end of the program waits
+    # for, and a folder that has weights has everything.
+    for name in _wanted(files):
+        try:
+            hf_hub_download(repository, name, cache_dir=cache_dir, etag_timeout=patience, endpoint=constants.ENDPOINT)
+        except RemoteEntryNotFoundError as error:
+            if name in files:
+                raise _not_here(repository, f"the hub has no {name} for it") from error
+        except Exception as error:
+            raise _not_here(repository, f"fetching it failed ({_first_line(error)})") from error
+    folder = find_cached(repository, files, cache_dir)
+    if folder is None:
+        raise _not_here(repository, f"what was fetched cannot be found in {cache_dir}")
     return folder
 
 

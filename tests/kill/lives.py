@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-LONGEST_AIM = 0.004
-"""Seconds between the last acknowledgement that is waited for and the kill, at most."""
+import memory.database
 
 _ACK = struct.Struct("i")
 _FAILED = 70
@@ -24,13 +23,13 @@ class FromOutside:
     """Killed by this process a moment after it has acknowledged so many things."""
 
     acknowledged: int
-    moment: float
-    """From 0 to 1, a share of ``LONGEST_AIM``."""
+    seconds: float
+    """How long after that."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromInside:
-    """Kills itself right before its n-th SQL statement."""
+    """Kills itself right before the n-th SQL statement of its tape's writer."""
 
     statement: int
 
@@ -67,7 +66,7 @@ def live(work: Work, death: Death, log: Path) -> Life:
         if isinstance(death, FromOutside):
             while count < death.acknowledged and len(acks.read(_ACK.size)) == _ACK.size:
                 count += 1
-            time.sleep(LONGEST_AIM * death.moment)
+            time.sleep(death.seconds)
             os.kill(pid, signal.SIGKILL)
         count += len(acks.read()) // _ACK.size
     _, status = os.waitpid(pid, 0)
@@ -76,10 +75,11 @@ def live(work: Work, death: Death, log: Path) -> Life:
     return Life(count, killed=os.WIFSIGNALED(status))
 
 
-def die_before(connection: sqlite3.Connection, death: Death) -> None:
-    """In the child: have this connection's n-th statement never happen, if that is how it is to die."""
+def make_mortal(death: Death) -> None:
+    """In the child: have the n-th statement to a tape never happen, if that is how it is to die."""
     if not isinstance(death, FromInside):
         return
+    connect = memory.database._raw_connection
     left = death.statement
 
     def count(sql: str) -> None:
@@ -88,7 +88,14 @@ def die_before(connection: sqlite3.Connection, death: Death) -> None:
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    connection.set_trace_callback(count)
+    def mortal_connection(path: Path, *, read_only: bool) -> sqlite3.Connection:
+        connection = connect(path, read_only=read_only)
+        if not read_only:
+            connection.set_trace_callback(count)
+        return connection
+
+    # This is a fork, so nobody else is killed by it.
+    memory.database._raw_connection = mortal_connection
 
 
 def _in_the_child(work: Work, writing: int, log: Path) -> None:

@@ -11,13 +11,16 @@ import pytest
 
 from memory.store import CONVERSATION
 from memory.verify import verify
-from tests.kill.lives import Death, FromInside, FromOutside, Life, die_before, live
+from tests.kill.lives import Death, FromInside, FromOutside, Life, live, make_mortal
 from tests.kill.tape_state import UnkilledRun, state_of
 from tests.kill.workload import Step, appended_by, open_queue, open_store, steps
 
 MOST_STEPS = 12
 MOST_STATEMENTS = 160
 """In one life."""
+
+LONGEST_AIM = 0.004
+"""Seconds after an acknowledgement; several steps fit into them."""
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +85,15 @@ def _kill(times: int, seed: int, folder: Path, unkilled: UnkilledRun, work: Sequ
 
 def _death(chance: random.Random) -> Death:
     if chance.random() < 0.5:
-        return FromOutside(chance.randint(0, MOST_STEPS), chance.random())
+        return FromOutside(chance.randint(0, MOST_STEPS), LONGEST_AIM * chance.random())
     return FromInside(chance.randint(0, MOST_STATEMENTS))
 
 
 def _live(path: Path, work: Sequence[Step], done: int, death: Death, log: Path) -> Life:
     def go_on(acknowledge: object) -> None:
         assert callable(acknowledge)
+        make_mortal(death)
         with open_store(path) as store:
-            die_before(store._writer, death)
             queue = open_queue(store)
             for step in work[done:]:
                 step.do(queue)

@@ -11,7 +11,7 @@ MOST_BULLETS = 40
 MOST_WORDS = 40
 """Words in a bullet."""
 
-_ITEM = re.compile(r"^\[(\d+)\] ?", re.MULTILINE)
+_ITEM = re.compile(r"^\[([0-9]{1,6})\] ?", re.MULTILINE)
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 _TELLING = re.compile(r"\d|[A-Z]\w*[A-Z]|\w[_/.@-]\w|[`\"“«]")
 _OPEN_LETTERS = re.compile(r"[^\W\d_]")
@@ -35,8 +35,8 @@ def numbered_items(prompt: str) -> list[str]:
     for mark in _ITEM.finditer(prompt):
         if int(mark.group(1)) == len(marks) + 1:
             marks.append(mark)
-    ends = [mark.start() for mark in marks[1:]] + [len(prompt)]
-    return [prompt[mark.end() : end].strip() for mark, end in zip(marks, ends, strict=True)]
+    starts = [mark.start() for mark in marks] + [len(prompt)]
+    return [prompt[mark.end() : end].strip() for mark, end in zip(marks, starts[1:], strict=True)]
 
 
 def _bullet(texts: Sequence[str], numbers: Sequence[int]) -> str:

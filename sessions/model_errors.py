@@ -186,7 +186,7 @@ def detail_in(body: str) -> str:
     """The vendor's own words in an error response: the first sentence, with nothing secret in it."""
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = re.sub(r"<[^>]*>", " ", body)
     while isinstance(found, dict):
         found = next((found[key] for key in ("error", "message", "detail") if found.get(key)), "")

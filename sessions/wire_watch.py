@@ -80,7 +80,7 @@ class Watch:
             return
         try:
             event = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             self.garbled = True
             return
         if not isinstance(event, dict):

@@ -17,7 +17,7 @@ from typing import Any
 
 from memory.bench_conversation import CONSTRAINTS, conversation
 from memory.gist import gist
-from memory.queue import TieredQueue
+from memory.queue import MIN_X_BUDGET, MIN_Y_BUDGET, TieredQueue
 from memory.render import item_text, line_of
 from memory.store import MemoryStore
 from memory.values import View
@@ -89,11 +89,12 @@ def evaluate(
     rows: list[Row] = []
     for policy in policies:
         share = TIGHT if policy.tight else 1.0
+        x, y = max(MIN_X_BUDGET, int(x_budget * share)), max(MIN_Y_BUDGET, int(y_budget * share))
         for length in turns:
-            row = _replay(policy, length, int(x_budget * share), int(y_budget * share))
+            row = _replay(policy, length, x, y)
             if not row.generations:
                 raise ValueError(
-                    f"Nothing was compacted in {length} turns at budgets of {x_budget} and {y_budget} tokens, so"
+                    f"Nothing was compacted in {length} turns at budgets of {x} and {y} tokens, so"
                     " there is nothing to measure; give smaller budgets."
                 )
             rows.append(row)

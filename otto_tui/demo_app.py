@@ -36,7 +36,10 @@ QUESTIONS_SHOWN = 3
 def run_demo(*, speed: float = SPEED, x_budget: int | None = None, y_budget: int | None = None) -> None:
     """Open the screen and play; returns when the person leaves."""
     with tempfile.TemporaryDirectory(prefix="otto-demo-", ignore_cleanup_errors=True) as home:
-        demo_app(Path(home), speed=speed, x_budget=x_budget, y_budget=y_budget).run()
+        app = demo_app(Path(home), speed=speed, x_budget=x_budget, y_budget=y_budget)
+        app.run()
+        if app.failure is not None:
+            raise app.failure
 
 
 def demo_app(

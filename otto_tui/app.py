@@ -134,6 +134,15 @@ class OttoApp(App[str | None]):
             await self.conversations.close_all()
         self.exit(last.session.id if last is not None and said_something else None)
 
+    @property
+    def failure(self) -> Exception | None:
+        """What ended the app before its time."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        # Textual would print a trace with the values of variables, keys among them.
+        self._close_messages_no_wait()
+
     def copy_to_clipboard(self, text: str) -> None:
         """Send ``text`` to the terminal's clipboard, or to a file where that cannot be; say which."""
         size = f"{len(text):,} {'character' if len(text) == 1 else 'characters'}"

@@ -13,11 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
+from memory.errors import OttoError
 from otto_tui import __version__
 from otto_tui.paths import config_file, home_folder, logs_folder, models_folder, tapes_folder
 from otto_tui.prepared import Prepared
 from otto_tui.terminal import is_terminal
-from otto_tui.vendors import VENDORS, found_keys
+from otto_tui.vendors import found_keys
+from sessions.options import OFFLINE, Options
+from sessions.vendors import VENDORS, find_target
 
 State = Literal["ok", "note", "broken"]
 
@@ -83,30 +86,28 @@ def _versions() -> Iterator[Finding]:
 
 
 def _keys(environ: Mapping[str, str]) -> Iterator[Finding]:
-    for vendor in VENDORS:
+    for vendor in VENDORS.values():
         for name in found_keys(environ, vendor):
-            yield Finding("key", name, f"set, for {vendor.name}")
+            yield Finding("key", name, f"set, for {vendor.label}")
 
 
 def _models(prepared: Prepared) -> Iterator[Finding]:
     options = prepared.options
     chosen = "chosen by Otto, since none is named" if prepared.chosen_by_otto else "named by you"
-    yield Finding("model", "chat", f"{options.chat}, {chosen}", *_key_state(prepared, options.chat))
-    summarize = options.summarize or f"{options.chat}, as for chat"
-    yield Finding("model", "summarize", summarize, *_key_state(prepared, options.summarize or options.chat))
+    yield _model("chat", options.chat, f"{options.chat}, {chosen}", options)
+    seat = options.summarize or options.chat
+    yield _model("summarize", seat, seat if options.summarize else f"{seat}, as for chat", options)
 
 
-def _key_state(prepared: Prepared, model: str) -> tuple[State]:
-    """Broken for a vendor's model without that vendor's key and without an address of the person's own."""
-    name = model.partition("/")[0]
-    options = prepared.options
-    if name in options.providers:
-        variable = options.providers[name].api_key_env
-        return ("broken" if variable and not options.environ.get(variable) else "ok",)
-    if options.api_base is not None:
-        return ("ok",)
-    vendor = next((vendor for vendor in VENDORS if vendor.model.startswith(f"{name}/")), None)
-    return ("broken" if vendor is not None and not found_keys(options.environ, vendor) else "ok",)
+def _model(seat: str, name: str, text: str, options: Options) -> Finding:
+    """Broken where a key is missing or the name or its address makes no sense."""
+    if name == OFFLINE:
+        return Finding("model", seat, text)
+    try:
+        find_target(name, options)
+    except OttoError as error:
+        return Finding("model", seat, f"{name}: {error}", "broken")
+    return Finding("model", seat, text)
 
 
 def _paths(environ: Mapping[str, str]) -> Iterator[Finding]:

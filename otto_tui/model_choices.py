@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
-from otto_tui.vendors import VENDORS, found_keys, ollama_address, ollama_models
+from otto_tui.vendors import found_keys
 from screens.model_picker import ModelChoice
+from sessions.discovery import find_servers
 from sessions.options import OFFLINE, Options
+from sessions.vendors import VENDORS
 
 
 async def model_choices(options: Options) -> list[ModelChoice]:
-    """Names that can be chosen as they are. Only servers on this machine and named providers are asked, in a thread."""
-    address = ollama_address(options.environ)
-    local = await asyncio.to_thread(ollama_models, address)
+    """Names that can be chosen as they are. Only an Ollama is asked."""
+    servers = await find_servers(options.environ, places=())
     return [
         *_configured(options),
         *_with_keys(options),
-        *(ModelChoice(f"ollama/{name}", f"Ollama at {address}") for name in local),
+        *(ModelChoice(name, f"{server.name} at {server.api_base}") for server in servers for name in server.models),
         ModelChoice(OFFLINE, "in the box: quotes this session, no language model"),
     ]
 
@@ -28,7 +28,7 @@ def _configured(options: Options) -> Iterator[ModelChoice]:
 
 
 def _with_keys(options: Options) -> Iterator[ModelChoice]:
-    for vendor in VENDORS:
+    for vendor in VENDORS.values():
         keys = found_keys(options.environ, vendor)
-        if keys and vendor.model != options.chat:
-            yield ModelChoice(vendor.model, f"{keys[0]} is set")
+        if keys and vendor.default_model and vendor.default_model != options.chat:
+            yield ModelChoice(vendor.default_model, f"{keys[0]} is set")

@@ -73,9 +73,9 @@ async def library_of(options: Options) -> AsyncIterator[Library]:
 
 @asynccontextmanager
 async def session_of(options: Options, id: str) -> AsyncIterator[Session]:
-    """One session to look into, closed at the end."""
+    """One session to look into, without touching it."""
     async with library_of(options) as library:
-        session = await library.open(id)
+        session = await library.open(id, read_only=True)
         try:
             yield session
         finally:

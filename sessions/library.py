@@ -67,12 +67,12 @@ class Library:
 
         return await Session.create(self.options, workspace, self.index, **self._models)
 
-    async def open(self, id: str) -> Session:
-        """A session as it was left; read-only when another process has it open."""
+    async def open(self, id: str, *, read_only: bool = False) -> Session:
+        """A session as it was left; read-only when another process has it open, or when it is only looked at."""
         from sessions.session import Session
 
         row = await asyncio.to_thread(self._shelf.find, id)
-        return await Session.open(self.options, row, self.index, **self._models)
+        return await Session.open(self.options, row, self.index, read_only=read_only, **self._models)
 
     async def transcript(self, id: str, before: int | None = None, limit: int = 30) -> Events:
         """The ``limit`` events before ``before`` (None: the newest), oldest first, without opening the session."""

@@ -105,15 +105,23 @@ class Session:
 
     @classmethod
     async def open(
-        cls, options: Options, row: SessionRow, index: SessionIndex, *, open_model: OpenModel = open_model
+        cls,
+        options: Options,
+        row: SessionRow,
+        index: SessionIndex,
+        *,
+        read_only: bool = False,
+        open_model: OpenModel = open_model,
     ) -> Session:
         """A session as it was left; read-only, with a notice, where another process has it open.
+
+        With ``read_only`` it is only looked at: nothing is locked, written, compacted or embedded.
 
         Raises:
             StoreDamaged, StoreTooNew, StoreUnavailable.
         """
         session = cls(options, index, row, open_model)
-        await session._open_memory()
+        await session._open_memory(read_only=read_only)
         return session
 
     async def close(self) -> None:
@@ -371,12 +379,12 @@ class Session:
         self._emit(MemoryChanged())
         return done
 
-    async def _open_memory(self) -> LiveMemory:
+    async def _open_memory(self, *, read_only: bool = False) -> LiveMemory:
         if self._memory is not None:
             return self._memory
         path = tapes.tape_path(self.options.home, self.id)
         lock = SessionLock(path)
-        mine = await asyncio.to_thread(lock.take)
+        mine = not read_only and await asyncio.to_thread(lock.take)
         budgets = await self._scaled_budgets()
         try:
             memory = await asyncio.to_thread(LiveMemory.open, path, self.options, budgets, lock if mine else None)
@@ -386,7 +394,7 @@ class Session:
         self._memory = memory
         self.read_only = not mine
         await self._take_up(memory)
-        if not mine:
+        if not mine and not read_only:
             self._emit(Notice(taken_sentence(lock.owner())))
         return memory
 

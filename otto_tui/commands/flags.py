@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from otto_tui.limits import LARGEST_BUDGET, SMALLEST_X_BUDGET, SMALLEST_Y_BUDGET
+
 SETTING_OF_FLAG = {
     "x_budget": "memory.x_budget",
     "y_budget": "memory.y_budget",
@@ -16,19 +18,22 @@ SETTING_OF_FLAG = {
     "theme": "ui.theme",
 }
 
-LARGEST_BUDGET = 100_000_000
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def budget_options(command: _Command) -> _Command:
     """``--x-budget`` and ``--y-budget``."""
-    tokens = click.IntRange(1, LARGEST_BUDGET)
     command = click.option(
-        "--y-budget", type=tokens, metavar="TOKENS", help="What is held of older turns (default 80000)."
+        "--y-budget",
+        type=click.IntRange(SMALLEST_Y_BUDGET, LARGEST_BUDGET),
+        metavar="TOKENS",
+        help="What is held of older turns; at least 100.",
     )(command)
     return click.option(
-        "--x-budget", type=tokens, metavar="TOKENS", help="What is held word for word of the newest turns (24000)."
+        "--x-budget",
+        type=click.IntRange(SMALLEST_X_BUDGET, LARGEST_BUDGET),
+        metavar="TOKENS",
+        help="What is held word for word of the newest turns; at least 50.",
     )(command)
 
 

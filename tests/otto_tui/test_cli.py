@@ -187,11 +187,11 @@ def test_no_encoding_of_the_terminal_is_too_poor(tmp_path: Path, encoding: str) 
 def test_the_budgets_may_stand_before_the_command(home: Path) -> None:
     from otto_tui.commands.flags import given_flags
 
-    context = cli.make_context("otto", ["--x-budget", "5", "--y-budget", "6", "chat", "hi"])
+    context = cli.make_context("otto", ["--x-budget", "50", "--y-budget", "600", "chat", "hi"])
     command = cli.get_command(context, "chat")
     assert command is not None
-    inner = command.make_context("chat", ["--x-budget", "7", "-m", "offline", "hi"], parent=context)
-    assert given_flags(inner) == {"memory.x_budget": 7, "memory.y_budget": 6, "model.chat": "offline"}
+    inner = command.make_context("chat", ["--x-budget", "70", "-m", "offline", "hi"], parent=context)
+    assert given_flags(inner) == {"memory.x_budget": 70, "memory.y_budget": 600, "model.chat": "offline"}
 
 
 def test_two_crashes_are_two_files(tmp_path: Path) -> None:

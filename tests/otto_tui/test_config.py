@@ -53,12 +53,12 @@ def test_the_defaults_are_those_of_the_options(place: Place) -> None:
 
 
 def test_each_source_wins_over_the_one_before(place: Place) -> None:
-    place.own.write_text("[memory]\nx_budget = 1\ny_budget = 2\nrecall_tokens = 3\nrecall_window = 4\n")
-    place.folder.write_text("[memory]\ny_budget = 20\nrecall_tokens = 30\nrecall_window = 40\n")
+    place.own.write_text("[memory]\nx_budget = 51\ny_budget = 102\nrecall_tokens = 3\nrecall_window = 4\n")
+    place.folder.write_text("[memory]\ny_budget = 120\nrecall_tokens = 30\nrecall_window = 40\n")
     place.environ |= {"OTTO_MEMORY__RECALL_TOKENS": "300", "OTTO_MEMORY__RECALL_WINDOW": "50"}
     settings, notices = place.load({"memory.recall_window": 60})
     memory = settings.memory
-    assert (memory.x_budget, memory.y_budget, memory.recall_tokens, memory.recall_window) == (1, 20, 300, 60)
+    assert (memory.x_budget, memory.y_budget, memory.recall_tokens, memory.recall_window) == (51, 120, 300, 60)
     assert notices == ()
 
 
@@ -153,7 +153,7 @@ def test_variables_of_others_are_left_alone(place: Place) -> None:
     ("text", "said"),
     [
         ('[memory]\nx_budget = "many"', 'memory.x_budget should be a whole number, not "many", so it is left out and'),
-        ("[memory]\nx_budget = 0", "memory.x_budget should be more than 0, not 0, so it is left out and 24000 is used"),
+        ("[memory]\nx_budget = 0", "memory.x_budget should be at least 50, not 0, so it is left out and 24000 is used"),
         ("[memory]\nx_budget = 1.5", "memory.x_budget should be a whole number, not 1.5"),
         ("[memory]\nx_budget = true", "memory.x_budget should be a whole number, not true"),
         (f"[memory]\nx_budget = {10**30}", "memory.x_budget should be"),
@@ -188,10 +188,10 @@ def test_what_is_wrong_in_a_file_is_said_and_the_default_kept(place: Place, text
 
 
 def test_one_wrong_value_does_not_take_the_others_along(place: Place) -> None:
-    place.own.write_text('[memory]\nx_budget = "many"\ny_budget = 5\n[ui]\ntheme = 7\nmouse = false\n')
+    place.own.write_text('[memory]\nx_budget = "many"\ny_budget = 500\n[ui]\ntheme = 7\nmouse = false\n')
     settings, notices = place.load()
     assert len(notices) == 2
-    assert (settings.memory.y_budget, settings.ui.mouse) == (5, False)
+    assert (settings.memory.y_budget, settings.ui.mouse) == (500, False)
 
 
 def test_a_wrong_value_gives_way_to_the_one_beneath(place: Place) -> None:
@@ -200,7 +200,7 @@ def test_a_wrong_value_gives_way_to_the_one_beneath(place: Place) -> None:
     settings, notices = place.load()
     assert settings.memory.x_budget == 500
     assert notices == (
-        'OTTO_MEMORY__X_BUDGET in the environment should be more than 0, not "-3", so it is left out and 500 is used.',
+        'OTTO_MEMORY__X_BUDGET in the environment should be at least 50, not "-3", so it is left out and 500 is used.',
     )
 
 
@@ -320,3 +320,10 @@ def test_no_file_breaks_the_settings(values: dict[str, object]) -> None:
 
     settings, _ = settle([Layer("config.toml", values)], Path("/project"))
     assert isinstance(settings, Settings)
+
+
+def test_the_smallest_budgets_are_those_of_the_queue() -> None:
+    from memory import queue
+    from otto_tui import limits
+
+    assert (queue.MIN_X_BUDGET, queue.MIN_Y_BUDGET) == (limits.SMALLEST_X_BUDGET, limits.SMALLEST_Y_BUDGET)

@@ -65,7 +65,7 @@ def test_without_settings_nothing_is_loaded_to_check_them(tmp_path: Path) -> Non
         "import os, sys\nfrom pathlib import Path\nfrom otto_tui.config import load\n"
         "load(Path.cwd(), os.environ, {'memory.x_budget': 5})\nprint('pydantic' in sys.modules)"
     )
-    for setting, loads in ({}, "False"), ({"OTTO_MEMORY__X_BUDGET": "5"}, "True"):
+    for setting, loads in ({}, "False"), ({"OTTO_MEMORY__X_BUDGET": "50"}, "True"):
         environ = clean_environ(tmp_path, **setting)
         del environ["OTTO_EMBEDDING_MODEL"]
         done = subprocess.run(

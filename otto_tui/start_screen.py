@@ -1,0 +1,85 @@
+"""From the command line to the screen and back: opens the app, and says at the end how to go on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from memory.errors import OttoError
+from otto_tui.chat_loop import resume_sentence
+from otto_tui.prepared import Prepared, library_of
+from otto_tui.terminal import is_terminal, say_aside
+from sessions.options import OFFLINE, Options
+
+if TYPE_CHECKING:
+    from otto_tui.app import OttoApp
+    from sessions.library import Library
+
+
+def run(prepared: Prepared, resume: str | None) -> None:
+    """Show the screen until the person leaves it.
+
+    Raises:
+        OttoError: there is no terminal that could show it.
+    """
+    require_terminal(prepared.options.environ)
+    if not prepared.settings.ui.kitty_keys:
+        # Read by Textual when it is imported.
+        os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
+    app = make_app(prepared, resume)
+    last = app.run(mouse=prepared.settings.ui.mouse)
+    if app.failure is not None:
+        raise app.failure
+    if last is not None:
+        say_aside(asyncio.run(_how_to_go_on(prepared.options, last)))
+
+
+def make_app(prepared: Prepared, resume: str | None) -> OttoApp:
+    """The app for these settings, with a new session or the one to resume."""
+    from otto_tui.app import NEW, OttoApp
+
+    return OttoApp(
+        prepared.options,
+        open_library=lambda: _open_library(prepared.options),
+        startup=resume if resume is not None else NEW,
+        workspace=prepared.workspace,
+        notices=prepared.notices,
+        theme=prepared.settings.ui.theme,
+        preload=_preload(prepared.options),
+    )
+
+
+def _open_library(options: Options) -> Library:
+    from sessions.library import Library
+
+    return Library(options)
+
+
+def _preload(options: Options) -> Callable[[], object] | None:
+    """What is slow to import and needed for the first reply; nothing for ``offline``."""
+    if options.chat == OFFLINE:
+        return None
+
+    def load() -> None:
+        from sessions.litellm_door import load_for_requests
+
+        load_for_requests()
+
+    return load
+
+
+def require_terminal(environ: Mapping[str, str]) -> None:
+    """Refuse where no screen can be shown."""
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise OttoError("The screen needs a terminal, and this is none; use otto chat in a pipe.")
+    if environ.get("TERM", "") == "dumb":
+        raise OttoError("This terminal is too simple for the screen (TERM=dumb); use otto chat.")
+
+
+async def _how_to_go_on(options: Options, id: str) -> str:
+    async with library_of(options) as library:
+        title = next((row.title for row in await library.list() if row.id == id), id)
+    return resume_sentence(id, title)

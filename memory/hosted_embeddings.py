@@ -204,4 +204,6 @@ def _litellm() -> Any:
             f"litellm cannot be imported ({error}). Install otto-tui again with its dependencies."
         ) from error
     litellm.suppress_debug_info = True
+    # Of embeddings, "no retries" is taken for "the default"; Otto tries again in its own time.
+    litellm.DEFAULT_MAX_RETRIES = 0
     return litellm

@@ -66,21 +66,22 @@ def compaction_blocks(done: Compaction, at: datetime | None = None) -> tuple[Blo
     when = f"{moment_of(at.isoformat(), at)}  " if at else ""
     blocks = [
         Block(f"{when}Compaction, generation {done.generation}", "y", heading=True),
-        Block(
-            f"{counted(done.items_in, 'item')} in, {counted(done.bullets_out, 'bullet')} out, "
-            f"{grouped(done.uncited)} uncited",
-            indent=2,
-        ),
+        Block(f"{_from_to(done)}, {grouped(done.uncited)} uncited", indent=2),
         Block(f"Y {grouped(done.tokens_before)} to {grouped(done.tokens_after)} tokens{_saved(done)}", indent=2),
-        Block(
-            f"{lasted(done.seconds)} by {_name(done.made_by)}, {counted(done.model_calls, 'call')}",
-            "muted",
-            indent=2,
-        ),
+        Block(f"{lasted(done.seconds)} by {_name(done.made_by)}{_calls(done)}", "muted", indent=2),
     ]
     if done.failure:
         blocks.append(Block(displayable(done.failure), "warning", indent=2, label="! "))
     return (*blocks, Block(""))
+
+
+def _from_to(done: Compaction) -> str:
+    return f"{counted(done.items_in, 'item')} to {counted(done.bullets_out, 'bullet')}"
+
+
+def _calls(done: Compaction) -> str:
+    """Said where it is not the usual one call."""
+    return "" if done.model_calls == 1 else f", {counted(done.model_calls, 'call')}"
 
 
 def _saved(done: Compaction) -> str:

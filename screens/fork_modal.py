@@ -81,7 +81,7 @@ class ForkModal(ModalScreen[int | None]):
             yield RowList(empty="Reading the turns …", open_on_click=False)
             yield Static("", classes="dialog-error", markup=False)
             with Horizontal(classes="dialog-buttons"):
-                yield Button("Fork here (enter)", variant="primary", id="accept", compact=True)
+                yield Button("Fork here", variant="primary", id="accept", compact=True)
                 yield Button("Cancel (esc)", id="cancel", compact=True)
 
     def on_mount(self) -> None:

@@ -18,8 +18,9 @@ from sessions.display import displayable
 
 WORDS = (
     (
-        "Nothing is lost",
-        "Everything that was ever said stays on this session's tape. The model reads a part of it that fits.",
+        "tape",
+        "Everything that was ever said in this session, as it was said. The model reads a part of it that fits; "
+        "nothing is lost.",
     ),
     ("X", "The newest turns, word for word. When X is full, its oldest turns move to Y."),
     ("Y", "What is older: first still word for word, then as bullets, once Y is full and is compacted."),

@@ -42,7 +42,7 @@ class InspectorPanel(Widget):
     BINDING_GROUP_TITLE = "Memory"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_in_transcript", "In transcript"),
+        Binding("o", "open_in_transcript", "Transcript", tooltip="Show it in the transcript"),
         Binding("left", "turn_tab(-1)", "Tab left", show=False),
         Binding("right", "turn_tab(1)", "Tab right", show=False),
     ]
@@ -205,11 +205,6 @@ class InspectorPanel(Widget):
         if action == "open_in_transcript" and self.is_mounted:
             return self._tabs.active == _TABS[0] and self._rows.current is not None
         return True
-
-    def show_view(self) -> None:
-        """Turn to what the model reads next."""
-        self._tabs.active = _TABS[2]
-        self.call_after_refresh(self._focus_tab)
 
     def action_turn_tab(self, step: int) -> None:
         at = _TABS.index(self._tabs.active)

@@ -44,9 +44,10 @@ def key_groups(
         if cls not in seen:
             seen.add(cls)
             _add(found.setdefault(_title(cls), {}), _remapped(cls._merge_bindings(), keymap), display)
-    everywhere = found.setdefault(EVERYWHERE, {})
+    everywhere = found.pop(EVERYWHERE, {})
     for binding in _bound(Screen._merge_bindings()):
         _add_key(everywhere, binding, display)
+    found[EVERYWHERE] = everywhere
     return [
         KeyGroup(title, [(" ".join(keys), what) for what, keys in whats.items()])
         for title, whats in found.items()

@@ -38,8 +38,8 @@ class Passage(ScrollView, can_focus=True, inherit_bindings=False):
     BINDING_GROUP_TITLE = "Reading"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "jump(1)", "Next"),
-        Binding("p", "jump(-1)", "Previous"),
+        Binding("n", "jump(1)", "Next part", show=False),
+        Binding("p", "jump(-1)", "Previous part", show=False),
         Binding("up,k", "scroll_up", "Up", show=False),
         Binding("down,j", "scroll_down", "Down", show=False),
         Binding("pageup", "page_up", "Page up", show=False),

@@ -35,8 +35,8 @@ class RecallPanel(Widget):
     BINDING_GROUP_TITLE = "Recall"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_in_transcript", "In transcript"),
-        Binding("i", "insert", "Quote in prompt"),
+        Binding("o", "open_in_transcript", "Transcript", tooltip="Show it in the transcript"),
+        Binding("i", "insert", "Quote", tooltip="Quote it in the prompt"),
         Binding("slash", "ask_again", "Ask", key_display="/"),
     ]
 

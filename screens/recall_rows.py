@@ -37,12 +37,12 @@ class ResultRow:
     def lines(self, width: int) -> Sequence[Line]:
         item = self.item
         when = f"{moment_of(item.t_event, self.now)}  "
-        who = one_line(item.speaker[:400], 40)
-        kind = "" if item.kind == "message" else f" ({one_line(item.kind[:100], 20)})"
+        who = one_line(item.speaker.rsplit("/", 1)[-1][:400], 40)
+        kind = "" if item.kind == "message" else f"{one_line(item.kind[:100], 20)} "
         tone: Tone = "muted" if item.neighbour else "plain"
         rank = "beside a hit" if item.neighbour else f"score {item.score:.3f}"
         head = padded(
-            (Part(when, "muted"), Part(who + kind, "muted" if item.neighbour else "strong")),
+            (Part(when, "muted"), Part(kind + who, "muted" if item.neighbour else "strong")),
             (Part(rank, "muted" if item.neighbour else "x"),),
             width,
         )

@@ -37,6 +37,14 @@ class SessionTable(Widget):
         row = self.list.current
         return row if isinstance(row, SessionLine) else None
 
+    def neighbour_of(self, id: str) -> str | None:
+        """The session below this one, or above it if it is the last."""
+        ids = [row.key for row in self.list.rows]
+        if id not in ids or len(ids) < 2:
+            return None
+        at = ids.index(id)
+        return ids[at + 1] if at + 1 < len(ids) else ids[at - 1]
+
     def show(self, lines: Sequence[SessionLine], *, empty: str) -> None:
         self.list.empty = empty
         self.list.set_rows(lines)

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Button, Footer, Input, ProgressBar, Static
 from textual.worker import Worker, WorkerState
 
@@ -72,7 +73,9 @@ class SessionsScreen(Screen[str | None]):
         self._let_go = let_go
         self._now = now or (current.options.now if current else lambda: datetime.now(UTC))
         self._folder = folder
-        self._found: list[SessionLine] = []
+        self._pause: Timer | None = None
+        self.searched_for = ""
+        """The words that the list is for; empty for all sessions."""
         self._progress = (0, 0)
 
     def compose(self) -> ComposeResult:
@@ -81,12 +84,11 @@ class SessionsScreen(Screen[str | None]):
         yield SessionTable()
         with Horizontal(id="sessions-status"):
             yield Static("", id="sessions-message", markup=False)
-            yield ProgressBar(id="sessions-progress", show_eta=False)
             yield Button("Undo (u)", id="sessions-undo", compact=True)
+        yield ProgressBar(id="sessions-progress", show_eta=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self._pause = self.set_timer(_TYPING_PAUSE, self._read_list, pause=True)
         self._read_list()
 
     # the list
@@ -95,7 +97,7 @@ class SessionsScreen(Screen[str | None]):
         self.run_worker(self._fill(select), group="session-list", exclusive=True, exit_on_error=False)
 
     async def _fill(self, select: str | None = None) -> None:
-        query = self.query_one(Input).value.strip()
+        query = self.searched_for = self.query_one(Input).value.strip()
         try:
             if query:
                 await self._fill_with_hits(query)
@@ -128,8 +130,9 @@ class SessionsScreen(Screen[str | None]):
 
     @on(Input.Changed, "#sessions-search")
     def _typed(self) -> None:
-        self._pause.reset()
-        self._pause.resume()
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(_TYPING_PAUSE, self._read_list)
 
     @on(Input.Submitted, "#sessions-search")
     def _submitted(self) -> None:
@@ -192,7 +195,7 @@ class SessionsScreen(Screen[str | None]):
             await self._let_go(row.id)
         await self._library.delete(row.id)
         self._say(f"Deleted “{_title(row)}”.", undo=True)
-        await self._fill()
+        await self._fill(self._table.neighbour_of(row.id))
 
     def action_undo(self) -> None:
         self._do(self._undo())
@@ -299,7 +302,7 @@ class SessionsScreen(Screen[str | None]):
         done, total = self._progress
         if total:
             self.query_one(ProgressBar).update(total=total, progress=done)
-            self._say(f"Re-embedding “{_title(row)}”: {grouped(done)} of {counted(total, 'chunk')}")
+            self._say(f"Re-embedding “{_title(row)}”: {grouped(done)} of {grouped(total)}")
 
     # outcomes
 

@@ -26,8 +26,8 @@ class SourceScreen(ModalScreen[OpenInTranscript | Quote | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "close", "Close"),
-        Binding("o", "open", "In transcript"),
-        Binding("i", "insert", "Quote in prompt"),
+        Binding("o", "open", "Transcript", tooltip="Show it in the transcript"),
+        Binding("i", "insert", "Quote", tooltip="Quote it in the prompt"),
         Binding("c", "copy", "Copy"),
     ]
 
@@ -113,7 +113,10 @@ def source_blocks(source: RecalledSource, now: datetime) -> list[Block]:
 
 
 def _standing(source: RecalledSource) -> str:
-    return f"Stands now: {displayable(source.standing, keep_newlines=False)}" if source.standing else ""
+    lines = [f"Stands now: {displayable(source.standing, keep_newlines=False)}"] if source.standing else []
+    if len(source.events) > 1:
+        lines.append("Keys n and p go from one event to the next.")
+    return "\n".join(lines)
 
 
 def _is_piece(source: RecalledSource) -> bool:

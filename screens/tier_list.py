@@ -18,7 +18,7 @@ COLUMNS_FROM = 60
 
 _BULLET_MARK = {"whole": "word for word", "excerpt": "excerpt", "summary": "summary", "group": "group"}
 
-_NAME_WIDTH = 12
+_NAME_WIDTH = 14
 
 _TEXT_LIMIT = 400
 """Characters of an item that a row can use at most."""

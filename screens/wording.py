@@ -34,7 +34,7 @@ def lasted(seconds: float) -> str:
 
 
 def age(moment: str, now: datetime) -> str:
-    """How long ago an ISO 8601 time was: ``now``, ``5 min``, ``3 h``, ``4 d``, ``6 wk``, ``2 y``; ``?`` when unreadable."""
+    """How long ago an ISO 8601 time was: ``now``, ``5 min``, ``3 h``, ``4 d``, ``6 wk``, ``2 y``, or ``?``."""
     then = _parsed(moment)
     if then is None:
         return "?"

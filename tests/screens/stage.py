@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -18,17 +20,34 @@ HOSTILE = (
 """Rich markup, terminal commands, bidirectional tricks and a NUL byte."""
 
 NARROW, WIDE = (40, 40), (100, 30)
+LOOKS = [
+    pytest.param(size, theme, id=f"{name}-{theme.removeprefix('textual-')}")
+    for name, size in (("narrow", (40, 40)), ("80x24", (80, 24)), ("wide", (100, 30)))
+    for theme in ("textual-dark", "textual-light")
+]
+"""Sizes and themes in which the pictures of a screen are taken."""
+
+TWO_LOOKS = [pytest.param((40, 40), "textual-dark", id="narrow"), pytest.param((100, 30), "textual-light", id="wide")]
+
+SnapCompare = Callable[..., bool]
+"""The fixture ``snap_compare``."""
+
+PATIENCE = 2_000
+"""Looks at a condition before a test gives up."""
+
 DARK, LIGHT = "textual-dark", "textual-light"
 
 
 class Stage(App[None]):
     """Shows one widget, or pushes one screen; keeps what was asked of the chat screen and what screens closed with."""
 
+    TITLE = "Otto"
+
     def __init__(
         self,
         make: Callable[[], Widget] | None = None,
         *,
-        screen: Callable[[], Screen[object]] | None = None,
+        screen: Callable[[], Screen[Any]] | None = None,
         theme: str = DARK,
     ) -> None:
         super().__init__()
@@ -60,6 +79,15 @@ async def settle(pilot: Pilot[None]) -> None:
         await pilot.pause()
         await pilot.app.workers.wait_for_complete()
     await pilot.pause()
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    """Let the app run until this holds."""
+    for _ in range(PATIENCE):
+        if condition():
+            return
+        await pilot.pause(0.005)
+    raise AssertionError(f"what the test waits for has not come about:\n{shown(pilot.app)}")
 
 
 def shown(app: App[None]) -> str:

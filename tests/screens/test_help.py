@@ -7,6 +7,7 @@ from typing import ClassVar
 import pytest
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import Footer
 
@@ -17,7 +18,7 @@ from screens.passage import Passage
 from screens.recall_panel import RecallPanel
 from screens.sessions_screen import SessionsScreen
 from tests.screens.fakes import FakeLibrary
-from tests.screens.stage import HOSTILE, NARROW, WIDE, Stage, is_safe, settle, shown
+from tests.screens.stage import HOSTILE, LOOKS, NARROW, WIDE, SnapCompare, Stage, is_safe, settle, shown
 
 COMMANDS = (
     ("/compact", "Turn older turns into bullets now."),
@@ -121,6 +122,34 @@ def test_parts_without_keys_and_without_words_make_no_group() -> None:
     groups = key_groups((), (RecallPanel,), lambda binding: binding.key)
     assert [group.title for group in groups] == ["Recall", EVERYWHERE]
     assert all(what for group in groups for _, what in group.keys)
+
+
+@pytest.mark.parametrize(("size", "theme"), LOOKS)
+def test_picture_of_help(snap_compare: SnapCompare, size: tuple[int, int], theme: str) -> None:
+    """Keys by part, each with what it does."""
+
+    async def look(pilot: Pilot[None]) -> None:
+        pilot.app.push_screen(HelpScreen(commands=COMMANDS))
+        await settle(pilot)
+
+    assert snap_compare(Stage(Garden, theme=theme), terminal_size=size, run_before=look)
+
+
+def test_picture_of_the_words(snap_compare: SnapCompare) -> None:
+    """The end of help: commands, and what X, Y, bullets and protection are."""
+
+    async def look(pilot: Pilot[None]) -> None:
+        pilot.app.push_screen(HelpScreen(commands=COMMANDS))
+        await settle(pilot)
+        await pilot.press("end")
+
+    assert snap_compare(Stage(Garden), terminal_size=WIDE, run_before=look)
+
+
+def test_picture_of_a_confirmation(snap_compare: SnapCompare) -> None:
+    """A question, what follows from it, and no with the focus."""
+    modal = ConfirmModal("Leave while a reply is coming in?", detail="What has come so far is kept.")
+    assert snap_compare(Stage(screen=lambda: modal), terminal_size=(60, 14), run_before=settle)
 
 
 async def test_hostile_command_texts_are_text() -> None:

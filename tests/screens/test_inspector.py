@@ -23,7 +23,20 @@ from screens.tier_list import tier_rows
 from sessions.events import Compacted, Compacting, Delta, Demoted, MemoryChanged
 from tests.screens.fakes import NOW, FakeSession, conversation, event
 from tests.screens.memories import compaction, garden, item
-from tests.screens.stage import HOSTILE, NARROW, WIDE, Stage, is_safe, settle, shown
+from tests.screens.stage import (
+    DARK,
+    HOSTILE,
+    LOOKS,
+    NARROW,
+    TWO_LOOKS,
+    WIDE,
+    SnapCompare,
+    Stage,
+    is_safe,
+    settle,
+    shown,
+    until,
+)
 
 
 class WatchedSession(FakeSession):
@@ -48,13 +61,13 @@ def gardening(**memory: object) -> WatchedSession:
     return session
 
 
-def stage(session: FakeSession) -> Stage:
+def stage(session: FakeSession, theme: str = DARK) -> Stage:
     def make() -> InspectorPanel:
         panel = InspectorPanel()
         panel.bind_session(session)
         return panel
 
-    return Stage(make)
+    return Stage(make, theme=theme)
 
 
 def rows_text(memory: MemorySnapshot, width: int) -> str:
@@ -108,7 +121,7 @@ def test_rows_tell_tokens_age_speaker_and_marks_of_what_stands_raw() -> None:
     assert "12 min" in protected
     assert protected.endswith("protected")
     answer = next(line for line in text.splitlines() if "Thirty centimetres" in line)
-    assert answer.startswith("Y  claude-sonn")
+    assert answer.startswith("Y  claude-sonnet…")
     assert "protected" not in answer
     assert "2 d" in answer
 
@@ -296,8 +309,7 @@ async def test_a_memory_that_cannot_be_read_is_a_sentence_and_is_tried_again(fai
         session.failure = None
         session.emit(MemoryChanged())
         await pilot.pause()
-        while "12,310 of 24,000" not in shown(app):
-            await pilot.pause(0.02)
+        await until(pilot, lambda: "12,310 of 24,000" in shown(app))
         assert f"{failure}" not in shown(app)
 
 
@@ -353,9 +365,9 @@ async def test_a_demotion_and_a_compaction_become_entries_with_all_their_numbers
         await settle(pilot)
         text = " ".join(shown(app).split())
         assert "15:30 X to Y 3 events, 812 tokens, no. 41 to 43" in text
-        assert "15:30 Compaction, generation 7 21 items in, 6 bullets out, 1 uncited" in text
+        assert "15:30 Compaction, generation 7 21 items to 6 bullets, 1 uncited" in text
         assert "Y 61,000 to 22,007 tokens (−64%)" in text
-        assert "1.8 s by openai/gpt-4o-mini, 1 call" in text
+        assert "1.8 s by openai/gpt-4o-mini" in text
         assert "! The summariser did not answer within 30 s." in text
         assert text.index("generation 7") < text.index("X to Y")
 
@@ -536,3 +548,69 @@ async def test_hostile_text_is_shown_as_text_everywhere(size: tuple[int, int]) -
         await pilot.press("end")
         await settle(pilot)
         assert "xxxxxxxx" in shown(app)
+
+
+# what it looks like
+
+
+def full_of_garden() -> WatchedSession:
+    session = gardening(notice="No embedder is at hand: recall ranks by keyword and recency.")
+    session.past_compactions = [
+        compaction(1),
+        compaction(2, failure="The summariser did not answer within 30 s, so excerpts were used instead."),
+        compaction(3),
+    ]
+    return session
+
+
+@pytest.mark.parametrize(("size", "theme"), LOOKS)
+def test_picture_of_the_memory(snap_compare: SnapCompare, size: tuple[int, int], theme: str) -> None:
+    """Gauges with letters and numbers, a notice, and X, raw Y and bullets under each other."""
+
+    async def look(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        pilot.app.query_one(RowList).focus()
+        await pilot.press("down", "down")
+
+    assert snap_compare(stage(full_of_garden(), theme), terminal_size=size, run_before=look)
+
+
+@pytest.mark.parametrize(("size", "theme"), TWO_LOOKS)
+def test_picture_of_the_events(snap_compare: SnapCompare, size: tuple[int, int], theme: str) -> None:
+    """A demotion on top of three compactions, one of which failed and says why."""
+    session = full_of_garden()
+
+    async def look(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await turn_to(pilot, 1)
+        session.emit(Demoted(Demotion((41, 42, 43), 812)))
+        await settle(pilot)
+
+    assert snap_compare(stage(session, theme), terminal_size=size, run_before=look)
+
+
+@pytest.mark.parametrize(("size", "theme"), TWO_LOOKS)
+def test_picture_of_what_the_model_reads(snap_compare: SnapCompare, size: tuple[int, int], theme: str) -> None:
+    """Every message with number, role and tokens."""
+    session = FakeSession(conversation(4))
+    session.fixed_snapshot = garden()
+
+    async def look(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await turn_to(pilot, 2)
+
+    assert snap_compare(stage(session, theme), terminal_size=size, run_before=look)
+
+
+@pytest.mark.parametrize(("size", "theme"), TWO_LOOKS)
+def test_picture_of_the_exact_words(snap_compare: SnapCompare, size: tuple[int, int], theme: str) -> None:
+    """A bullet opened: its line, then every event behind it."""
+
+    async def look(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        pilot.app.query_one(RowList).focus()
+        await pilot.press("end", "enter")
+        await settle(pilot)
+
+    session = FakeSession(conversation(30), raw_events=4)
+    assert snap_compare(stage(session, theme), terminal_size=size, run_before=look)

@@ -19,7 +19,20 @@ from screens.recall_rows import SHOWN, ResultRow
 from screens.row_list import RowList
 from screens.source_screen import SourceScreen
 from tests.screens.fakes import NOW, FakeSession, chunk_hash, conversation, event, event_id
-from tests.screens.stage import HOSTILE, NARROW, WIDE, Stage, is_safe, settle, shown
+from tests.screens.stage import (
+    DARK,
+    HOSTILE,
+    LIGHT,
+    LOOKS,
+    NARROW,
+    WIDE,
+    SnapCompare,
+    Stage,
+    is_safe,
+    settle,
+    shown,
+    until,
+)
 
 LONG = (
     "We settled on raised beds along the north fence because the soil there is heavy clay and drains badly; "
@@ -50,13 +63,13 @@ def asking(result: RecallResult | None = None) -> FakeSession:
     return session
 
 
-def stage(session: FakeSession) -> Stage:
+def stage(session: FakeSession, theme: str = DARK) -> Stage:
     def make() -> RecallPanel:
         panel = RecallPanel()
         panel.bind_session(session)
         return panel
 
-    return Stage(make)
+    return Stage(make, theme=theme)
 
 
 async def ask(pilot: Pilot[None], question: str) -> None:
@@ -75,7 +88,7 @@ async def test_a_question_is_answered_with_time_speaker_score_and_ranking() -> N
         hit = next(line for line in text.splitlines() if "score 0.031" in line)
         assert "2 Feb 09:03" in hit
         assert "you" in hit
-        assert "read_file (tool)" in text
+        assert "tool read_file" in text
         assert "  boards,120" in text
 
 
@@ -178,8 +191,7 @@ async def test_a_search_that_fails_is_a_sentence(failure: Exception) -> None:
         app.query_one(Input).value = "bed"
         app.query_one(Input).focus()
         await pilot.press("enter")
-        while "Nothing was searched." not in shown(app):
-            await pilot.pause(0.02)
+        await until(pilot, lambda: "Nothing was searched." in shown(app))
         assert str(failure).split(".")[0] in shown(app)
 
 
@@ -234,3 +246,24 @@ async def test_hostile_and_huge_results_are_text() -> None:
         await settle(pilot)
         assert isinstance(app.screen, SourceScreen)
         assert is_safe(shown(app))
+
+
+# what it looks like
+
+
+@pytest.mark.parametrize(("size", "theme"), LOOKS)
+def test_picture_of_results(snap_compare: SnapCompare, size: tuple[int, int], theme: str) -> None:
+    """A warning, three hits with scores, and what stands beside one of them, muted and said so."""
+
+    async def look(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        await ask(pilot, "what is the budget?")
+        await pilot.press("down", "down")
+
+    session = asking(budget("These vectors are another model's, so ranking is by keyword. Re-embed this session."))
+    assert snap_compare(stage(session, theme), terminal_size=size, run_before=look)
+
+
+def test_picture_before_the_first_question(snap_compare: SnapCompare) -> None:
+    """An invitation, and nothing else."""
+    assert snap_compare(stage(asking(), LIGHT), terminal_size=NARROW, run_before=settle)

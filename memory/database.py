@@ -50,6 +50,24 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         return _raw_connection(path, read_only=True)
 
 
+def connect_to_look(path: Path) -> sqlite3.Connection:
+    """A read connection for a moment, to a file that nobody may have open. It leaves no files of SQLite's beside it.
+
+    Raises:
+        StoreDamaged, StoreTooNew, StoreUnavailable: as ``connect``.
+    """
+    with readable_errors(path):
+        if not _looks_like_a_database(path):
+            raise StoreUnavailable(f"{path} does not exist yet, so it cannot be opened for reading.")
+        connection = _raw_connection(path, read_only=True, unshared=not _has_unfolded_writes(path))
+        try:
+            _refuse_newer(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
 @contextmanager
 def readable_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite and the file system raise into a sentence."""
@@ -92,8 +110,11 @@ def _looks_like_a_database(path: Path) -> bool:
     return True
 
 
-def _raw_connection(path: Path, *, read_only: bool) -> sqlite3.Connection:
+def _raw_connection(path: Path, *, read_only: bool, unshared: bool = False) -> sqlite3.Connection:
     mode = "ro" if read_only else "rw"
+    # Where SQLite cannot make its side files, it reads only what it is told that nobody writes.
+    if unshared or (read_only and not os.access(path.parent, os.W_OK) and not _has_unfolded_writes(path)):
+        mode = "ro&immutable=1"
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode={mode}",
         uri=True,
@@ -103,6 +124,14 @@ def _raw_connection(path: Path, *, read_only: bool) -> sqlite3.Connection:
     )
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def _has_unfolded_writes(path: Path) -> bool:
+    """Whether words stand beside the file that SQLite has not folded into it yet, as while a session is open."""
+    try:
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _refuse_newer(connection: sqlite3.Connection, path: Path) -> None:

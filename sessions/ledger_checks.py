@@ -40,6 +40,10 @@ def ledger_of(rows: Sequence[LedgerRow], events: Sequence[Event]) -> list[Ledger
         ImportRefused: an entry is wrong in itself, out of order, or leads to nothing.
     """
     last = events[-1].seq if events else 0
+    tiered: dict[str, list[Event]] = {}
+    for event in events:
+        if event.kind in TIERED_KINDS:
+            tiered.setdefault(event.thread, []).append(event)
     entries: list[LedgerEntry] = []
     queues: dict[str, _Queue] = {}
     number, newest = 0, 0
@@ -51,8 +55,9 @@ def ledger_of(rows: Sequence[LedgerRow], events: Sequence[Event]) -> list[Ledger
         if not newest <= data.at <= last:
             raise refused(f"{at}.data.at", "is out of order, or is later than the last event")
         number, newest = row.n, data.at
-        queue = queues.setdefault(row.kind, _Queue(events, row.kind))
-        queue.take(f"{at}.data", data)
+        if row.kind not in queues:
+            queues[row.kind] = _Queue(tiered.get(thread_of(row.kind), []))
+        queues[row.kind].take(f"{at}.data", data)
         entries.append(LedgerEntry(row.n, row.kind, row.entry, row.t, row.data))
     for queue in queues.values():
         queue.check_live_bullets()
@@ -62,9 +67,7 @@ def ledger_of(rows: Sequence[LedgerRow], events: Sequence[Event]) -> list[Ledger
 class _Queue:
     """One queue's live bullets, followed entry by entry."""
 
-    def __init__(self, events: Sequence[Event], kind: str) -> None:
-        thread = thread_of(kind)
-        tiered = [event for event in events if event.thread == thread and event.kind in TIERED_KINDS]
+    def __init__(self, tiered: Sequence[Event]) -> None:
         self._events = {event.seq: event for event in tiered}
         self._seqs = [event.seq for event in tiered]
         self._live: dict[str, tuple[str, LedgerBullet]] = {}

@@ -192,7 +192,7 @@ class Library:
     # -- in the thread -----------------------------------------------------------------------------------------
 
     def _search_in(self, rows: Rows, query: str) -> Rows:
-        return search.in_what_was_said(self.options.home, rows, query, self.options.now, self._shelf.report_damage)
+        return search.in_what_was_said(self.options.home, rows, query, self._shelf.report_damage)
 
     def _rename(self, id: str, title: str) -> None:
         row = self._shelf.find(id)
@@ -226,7 +226,7 @@ class Library:
         if row is None:
             return None
         if not row.title:
-            summary = tapes.summary_at(self.options.home, row.id, self.options.now)
+            summary = tapes.summary_at(self.options.home, row.id)
             row = row if summary is None else replace(summary.row, notice=row.notice)
         self.index.put(row)
         return row

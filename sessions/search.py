@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
-from memory import chunk_rows
-from memory.database import readable_errors
+from memory import chunk_rows, event_rows
+from memory.database import connect_to_look, readable_errors
 from memory.errors import OttoError
-from memory.store import MemoryStore
 from memory.words import match_query
 from sessions import tapes
 from sessions.display import one_line
@@ -32,9 +31,7 @@ def in_titles(rows: Sequence[SessionRow], query: str) -> list[SessionRow]:
     return [row for row in rows if all(word in row.title.casefold() for word in words)]
 
 
-def in_what_was_said(
-    home: Path, rows: Sequence[SessionRow], query: str, now: Callable[[], datetime], damaged: Damaged
-) -> list[SessionRow]:
+def in_what_was_said(home: Path, rows: Sequence[SessionRow], query: str, damaged: Damaged) -> list[SessionRow]:
     """Rows in which one passage that was said, printed or quoted has every word of ``query``, each with a snippet.
 
     Opens the tape of each row, one after the other. One that cannot be read is passed over and ``damaged`` is told.
@@ -43,7 +40,7 @@ def in_what_was_said(
     hits: list[SessionRow] = []
     for row in rows if match else ():
         try:
-            snippet = _said_in(tapes.tape_path(home, row.id), match, query, now)
+            snippet = _said_in(tapes.tape_path(home, row.id), match, query)
         except FileNotFoundError:
             # Deleted meanwhile by another process.
             continue
@@ -60,13 +57,15 @@ def _every_word(query: str) -> str:
     return match_query(query).replace(" OR ", " AND ")
 
 
-def _said_in(path: Path, match: str, query: str, now: Callable[[], datetime]) -> str | None:
+def _said_in(path: Path, match: str, query: str) -> str | None:
     if path.stat().st_size == 0:
         return None
-    with MemoryStore(path, read_only=True, now=now) as store:
-        with readable_errors(path):
-            chunk = chunk_rows.newest_match(store.reader(), match)
-        return None if chunk is None else snippet_of(store.chunk_text(chunk), query)
+    with readable_errors(path), closing(connect_to_look(path)) as db:
+        chunk = chunk_rows.newest_match(db, match)
+        if chunk is None:
+            return None
+        (event,) = event_rows.by_seq(db, [chunk.seq])
+    return snippet_of(event.text[chunk.start : chunk.end], query)
 
 
 def snippet_of(text: str, query: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory.errors import OttoError
 from sessions import tapes
 from sessions.errors import UnknownSession
-from sessions.ids import chosen_id
+from sessions.ids import chosen_id, is_session_id
 from sessions.index import SessionIndex
 from sessions.options import Options
 from sessions.rows import SessionRow, newest_first
@@ -36,7 +36,7 @@ class Shelf:
         indexed = self._indexed()
         self._report_missing(row.id for row in indexed if row.id not in there)
         known = {row.id for row in indexed}
-        lost = [row for id in sorted(there - known) if (row := self._from_tape(id)) is not None]
+        lost = self._from_tapes(there - known)
         self._report_damaged()
         return newest_first([row for row in indexed if row.id in there] + lost)
 
@@ -46,6 +46,9 @@ class Shelf:
         Raises:
             UnknownSession: it means none or several.
         """
+        exact = self._exactly(typed)
+        if exact is not None:
+            return exact
         rows = self.rows()
         try:
             id = chosen_id(typed, [row.id for row in rows])
@@ -73,6 +76,16 @@ class Shelf:
         notices, self._notices = self._notices, []
         return notices
 
+    def _exactly(self, id: str) -> SessionRow | None:
+        """The session with this very id, where the index knows it: no need to look at all the others."""
+        if not is_session_id(id) or not self.path(id).exists():
+            return None
+        try:
+            return self._index.row(id)
+        except OttoError:
+            # The list that follows reports it.
+            return None
+
     def _indexed(self) -> list[SessionRow]:
         try:
             return self._index.rows()
@@ -80,31 +93,40 @@ class Shelf:
             self._notice(f"{error} The list was made from the sessions themselves.")
             return []
 
-    def _from_tape(self, id: str) -> SessionRow | None:
-        """A session that the index does not know. It is written there if a turn of it has ended."""
+    def _from_tapes(self, ids: Iterable[str]) -> list[SessionRow]:
+        """Sessions that the index does not know. Those in which a turn has ended are written there."""
+        rows: list[SessionRow] = []
+        answered: list[SessionRow] = []
+        for id in sorted(ids):
+            try:
+                stamp = _stamp(self.path(id))
+                known = self._unlisted.get(id)
+                if known is None or known[0] != stamp:
+                    summary = self._summary(id)
+                    known = stamp, summary.row if summary is not None else None
+                    if summary is not None and summary.answered:
+                        answered.append(summary.row)
+                    else:
+                        self._unlisted[id] = known
+            except FileNotFoundError:
+                # Deleted meanwhile by another process.
+                continue
+            if known[1] is not None:
+                rows.append(known[1])
+        if answered:
+            self._record(answered)
+        return rows
+
+    def _summary(self, id: str) -> tapes.TapeSummary | None:
         try:
-            stamp = _stamp(self.path(id))
-            known = self._unlisted.get(id)
-            if known is not None and known[0] == stamp:
-                return known[1]
-            summary = tapes.summary_at(self._options.home, id, self._options.now)
-        except FileNotFoundError:
-            # Deleted meanwhile by another process.
-            return None
+            return tapes.summary_at(self._options.home, id)
         except OttoError as error:
             self._damaged[id] = str(error)
-            self._unlisted[id] = (stamp, None)
             return None
-        row = None if summary is None else summary.row
-        if summary is not None and summary.answered:
-            self._record(summary.row)
-        else:
-            self._unlisted[id] = (stamp, row)
-        return row
 
-    def _record(self, row: SessionRow) -> None:
+    def _record(self, rows: list[SessionRow]) -> None:
         try:
-            self._index.record(row)
+            self._index.record(*rows)
         except OttoError as error:
             self._notice(str(error))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
+from memory import event_rows
+from memory.database import connect_to_look, readable_errors
 from memory.store import MemoryStore
+from memory.values import Event
 from sessions.errors import UnknownSession
 from sessions.ids import is_session_id, title_of
 from sessions.rows import SessionRow, moment
@@ -71,24 +74,11 @@ def summary_of(store: MemoryStore, id: str) -> TapeSummary | None:
 
     ``created`` and ``updated`` are when the first and the last message were said, a fork's not before it was made.
     """
-    first = store.events(kinds=["message"], limit=1)
-    if not first:
-        return None
-    last = store.events(kinds=["message"], limit=1, newest_first=True)
-    created = store.get_meta(CREATED) or first[0].t_event
-    row = SessionRow(
-        id=id,
-        title=store.get_meta(TITLE) or title_of(first[0].text),
-        workspace=store.get_meta(WORKSPACE) or "",
-        created=created,
-        updated=max(created, last[0].t_event, key=moment),
-        turns=store.counts().turns,
-        parent=store.get_meta(PARENT),
-    )
-    return TapeSummary(row, answered=last[0].role == "assistant" or row.turns > 1)
+    with readable_errors(store.path):
+        return _summary(store.reader(), id)
 
 
-def summary_at(home: Path, id: str, now: Callable[[], datetime]) -> TapeSummary | None:
+def summary_at(home: Path, id: str) -> TapeSummary | None:
     """As ``summary_of``, for a tape that is not open.
 
     Raises:
@@ -98,5 +88,30 @@ def summary_at(home: Path, id: str, now: Callable[[], datetime]) -> TapeSummary 
     if path.stat().st_size == 0:
         # Killed between making the file and the first word.
         return None
-    with MemoryStore(path, read_only=True, now=now) as store:
-        return summary_of(store, id)
+    with readable_errors(path), closing(connect_to_look(path)) as db:
+        return _summary(db, id)
+
+
+def _summary(db: sqlite3.Connection, id: str) -> TapeSummary | None:
+    first = _message(db, newest_first=False)
+    last = _message(db, newest_first=True)
+    if first is None or last is None:
+        return None
+    facts = dict(db.execute("SELECT key, value FROM meta").fetchall())
+    turns = db.execute("SELECT count(*) FROM events WHERE role = 'user' AND kind = 'message'").fetchone()[0]
+    created = facts.get(CREATED) or first.t_event
+    row = SessionRow(
+        id=id,
+        title=facts.get(TITLE) or title_of(first.text),
+        workspace=facts.get(WORKSPACE, ""),
+        created=created,
+        updated=max(created, last.t_event, key=moment),
+        turns=turns,
+        parent=facts.get(PARENT),
+    )
+    return TapeSummary(row, answered=last.role == "assistant" or turns > 1)
+
+
+def _message(db: sqlite3.Connection, *, newest_first: bool) -> Event | None:
+    found = event_rows.select(db, after=0, before=None, kinds=["message"], limit=1, newest_first=newest_first)
+    return found[0] if found else None

@@ -147,7 +147,7 @@ async def test_listing_opens_no_tape_that_the_index_knows(
     def refuse(*_args: object, **_fields: object) -> None:
         raise AssertionError("a tape was opened")
 
-    monkeypatch.setattr(tapes, "MemoryStore", refuse)
+    monkeypatch.setattr(tapes, "connect_to_look", refuse)
     assert await ids(library) == [ROOF, KALE, BEANS]
 
 
@@ -162,6 +162,14 @@ async def test_five_thousand_sessions_are_listed_from_the_index(options: Options
     for row in rows:
         (folder / f"{row.id}.db").touch()
     assert await Library(options).list() == rows[::-1]
+
+
+async def test_looking_at_sessions_leaves_no_files_beside_them(library: Library, options: Options) -> None:
+    (options.home / "sessions.db").unlink()
+    await library.list()
+    await library.list("slate")
+    names = {path.name for path in tapes.folder(options.home).iterdir()}
+    assert names == {f"{id}.db" for id in (BEANS, KALE, ROOF)}
 
 
 async def test_a_home_that_cannot_be_written_can_be_listed_and_read(library: Library, options: Options) -> None:
@@ -180,6 +188,9 @@ async def test_a_home_that_cannot_be_written_can_be_listed_and_read(library: Lib
 
         reader = Library(options)
         listed = asyncio.run(reader.list())
+        assert asyncio.run(reader.verify("20260305-unlisted")).ok
+        assert len(asyncio.run(reader.transcript(ROOF))) == 2
+        assert [row.id for row in asyncio.run(reader.list("slate"))] == [ROOF]
         return " ".join([*(row.id for row in listed), *reader.take_notices()])
 
     said = as_nobody(tapes.folder(options.home), look)
@@ -187,6 +198,8 @@ async def test_a_home_that_cannot_be_written_can_be_listed_and_read(library: Lib
         folder.chmod(0o755)
     assert ROOF in said
     assert BEANS in said
+    assert "20260305-unlisted" in said
+    assert "cannot be written" in said
 
 
 # -- finding ---------------------------------------------------------------------------------------------------

@@ -70,7 +70,8 @@ class PromptBox(VerticalGroup):
             raise OttoError(f"The history of prompts cannot be written: {error.strerror}.") from error
 
     def show_hint(self) -> None:
-        self.query_one("#hint", Static).update(Content(self._hint()))
+        # One line whatever it says: a layout for it would cost every key the whole screen.
+        self.query_one("#hint", Static).update(Content(self._hint()), layout=False)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         self.show_hint()

@@ -21,7 +21,7 @@ MINILM = Path(__file__).parents[3] / "shared" / "models" / "all-MiniLM-L6-v2-int
 class TinyEmbedder:
     """Words that begin alike are alike. Deterministic; another ``stamp`` is another space."""
 
-    def __init__(self, stamp: str = "tiny:a", dimensions: int = 96, threshold: float | None = None) -> None:
+    def __init__(self, stamp: str = "tiny:a", dimensions: int = 512, threshold: float | None = None) -> None:
         self.stamp = stamp
         self.dimensions = dimensions
         self.threshold = threshold

@@ -152,5 +152,5 @@ def test_a_server_that_changes_its_model_is_noticed(service: EmbeddingService) -
     embedder = openai(service)
     embedder.embed_query("x")
     service.script.append((200, openai_reply([[1.0, 2.0]])))
-    with pytest.raises(EmbeddingUnavailable, match="its vectors have 2 numbers where they had 96"):
+    with pytest.raises(EmbeddingUnavailable, match="its vectors have 2 numbers where they had 512"):
         embedder.embed_query("x")

@@ -20,6 +20,9 @@ from sessions.tapes import summary_of
 FORMAT = "otto-session"
 VERSION = 1
 
+LARGEST_IMPORT = 150_000_000
+"""Bytes. A larger export can be read, but not imported again: it is refused before it is parsed."""
+
 
 def document_of(store: MemoryStore, row: SessionRow, *, tape: bool) -> dict[str, Any]:
     """The export of the session ``row`` from its tape; with ``tape`` the whole record as well."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from memory import vector_rows
 from memory.queue import TieredQueue, budgets_key
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import Event
@@ -50,6 +51,7 @@ def fork(options: Options, parent: SessionRow, at_seq: int) -> SessionRow:
         )
         write_record(store, row, events, ledger)
         _fit_to_budgets(store, budgets, options)
+        _take_along(source, store)
         return replace(row, id=finish(store, home, id))
 
 
@@ -71,3 +73,17 @@ def _fit_to_budgets(store: MemoryStore, budgets: str | None, options: Options) -
     """The parent may have had larger budgets then than it has now."""
     x_budget, y_budget = map(int, budgets.split()) if budgets else (options.x_budget, options.y_budget)
     TieredQueue(store, x_budget=x_budget, y_budget=y_budget, restore=True, auto_compact=False)
+
+
+def _take_along(source: MemoryStore, store: MemoryStore) -> None:
+    """The model that answers, and the vectors that are made already: they belong to chunks that are the same here."""
+    from sessions.session import MODEL_FACT
+
+    stamp = source.get_meta(vector_rows.STAMP_KEY)
+    with store.transaction() as db:
+        store.set_meta(MODEL_FACT, source.get_meta(MODEL_FACT))
+        if stamp is not None:
+            chunks = store.chunks_of(event.seq for event in store.events())
+            hashes = [chunk.hash for pieces in chunks.values() for chunk in pieces]
+            vector_rows.make_current(db, stamp)
+            vector_rows.insert(db, stamp, vector_rows.select(source.reader(), stamp, hashes))

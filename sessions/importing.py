@@ -13,16 +13,13 @@ from typing import Any, NoReturn
 from memory.store import MemoryStore
 from sessions.display import one_line
 from sessions.errors import ImportRefused
-from sessions.export_document import FORMAT, VERSION, document_of
+from sessions.export_document import FORMAT, LARGEST_IMPORT, VERSION, document_of
 from sessions.export_shape import refused
 from sessions.import_checks import Record, record_of
 from sessions.options import Options
 from sessions.private_files import reason
 from sessions.rows import SessionRow
 from sessions.tape_building import finish, unfinished_tape, write_record
-
-LARGEST_IMPORT = 150_000_000
-"""Bytes. A larger file is refused before it is read."""
 
 _NOTHING = "Nothing was imported."
 

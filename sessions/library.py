@@ -240,9 +240,16 @@ class Library:
         return row
 
     def _export(self, id: str, path: Path, format: str, tape: bool, overwrite: bool) -> Path:
-        from sessions.export import export
+        from sessions.export import STANDARD_OUTPUT, export
+        from sessions.export_document import LARGEST_IMPORT
 
-        return export(self.options, self._shelf.find(id), path, format=format, tape=tape, overwrite=overwrite)
+        row = self._shelf.find(id)
+        written = export(self.options, row, path, format=format, tape=tape, overwrite=overwrite)
+        if format == "json" and written != STANDARD_OUTPUT and written.stat().st_size > LARGEST_IMPORT:
+            self._shelf.notice(
+                f"{written} is larger than {LARGEST_IMPORT // 1_000_000} MB, the most that can be imported again."
+            )
+        return written
 
     def _import_file(self, path: Path) -> SessionRow:
         from sessions.importing import import_file

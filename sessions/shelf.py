@@ -71,6 +71,12 @@ class Shelf:
         self._damaged[id] = str(error)
         self._report_damaged()
 
+    def notice(self, sentence: str) -> None:
+        """Have a person told this, once."""
+        if sentence not in self._noticed:
+            self._noticed.add(sentence)
+            self._notices.append(sentence)
+
     def take_notices(self) -> list[str]:
         """Sentences that a person should see, each once."""
         notices, self._notices = self._notices, []
@@ -90,7 +96,7 @@ class Shelf:
         try:
             return self._index.rows()
         except OttoError as error:
-            self._notice(f"{error} The list was made from the sessions themselves.")
+            self.notice(f"{error} The list was made from the sessions themselves.")
             return []
 
     def _from_tapes(self, ids: Iterable[str]) -> list[SessionRow]:
@@ -128,11 +134,11 @@ class Shelf:
         try:
             self._index.record(*rows)
         except OttoError as error:
-            self._notice(str(error))
+            self.notice(str(error))
 
     def _report_damaged(self) -> None:
         if self._damaged:
-            self._notice(
+            self.notice(
                 f"{_count(self._damaged, 'session')} cannot be read and left as they are: {_names(self._damaged)}."
                 f" {next(iter(self._damaged.values()))}"
             )
@@ -140,15 +146,10 @@ class Shelf:
     def _report_missing(self, ids: Iterable[str]) -> None:
         missing = sorted(ids)
         if missing:
-            self._notice(
+            self.notice(
                 f"{_count(missing, 'session')} in the list have no file in {tapes.folder(self._options.home)} and"
                 f" are not shown: {_names(missing)}."
             )
-
-    def _notice(self, sentence: str) -> None:
-        if sentence not in self._noticed:
-            self._noticed.add(sentence)
-            self._notices.append(sentence)
 
 
 def _stamp(tape: Path) -> _Stamp:

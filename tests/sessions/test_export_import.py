@@ -157,6 +157,19 @@ async def test_an_export_that_cannot_be_written_is_one_sentence(options: Options
     assert "\n" not in str(refusal.value)
 
 
+async def test_an_export_that_is_too_large_to_come_back_says_so(
+    options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(options, ID, conversation(1))
+    library = Library(options)
+    await library.export(ID, tmp_path / "a.json")
+    assert library.take_notices() == []
+    monkeypatch.setattr("sessions.export_document.LARGEST_IMPORT", 100)
+    await library.export(ID, tmp_path / "b.json")
+    (notice,) = library.take_notices()
+    assert "the most that can be imported" in notice
+
+
 async def test_a_full_disk_leaves_no_half_export(
     options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

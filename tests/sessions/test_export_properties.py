@@ -225,3 +225,10 @@ def test_every_key_of_an_export_is_needed(tape: bool, tmp_path: Path) -> None:
         (tmp_path / "a.json").write_text(json.dumps(document))
         with pytest.raises(ImportRefused, match="is missing"):
             import_file(options, tmp_path / "a.json")
+
+
+def test_the_manual_names_every_key_of_an_export() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
+    keys = {step for place in all_places(True) if "meta" not in place and "data" not in place for step in place}
+    for key in keys:
+        assert isinstance(key, int) or f"`{key}`" in manual, key

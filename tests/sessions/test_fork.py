@@ -6,15 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from memory import vector_rows
 from memory.errors import UnknownId
 from memory.queue import TieredQueue
 from memory.rebuild import fold_store
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import Event
+from memory.vectors import current_stamp
 from memory.verify import verify
 from sessions import tapes
 from sessions.library import Library
 from sessions.options import Options
+from sessions.session import MODEL_FACT
 from tests.sessions.made_sessions import conversation, made, options_for, short_summary
 
 ID = "20260302-garden"
@@ -130,3 +133,22 @@ async def test_a_fork_exports_and_imports_like_any_session(options: Options, tmp
     other = Library(options_for(tmp_path / "other"))
     assert (await other.import_file(tmp_path / "a.json")).parent == ID
     assert (await other.export(row.id, tmp_path / "b.json", tape=True)).read_bytes() == first
+
+
+async def test_a_fork_takes_along_the_model_and_the_vectors_that_are_made(options: Options) -> None:
+    with MemoryStore(tapes.tape_path(options.home, ID), now=options.now) as parent:
+        parent.set_meta(MODEL_FACT, "offline\nfake/model")
+        hashes = [chunk.hash for pieces in parent.chunks_of(range(1, 200)).values() for chunk in pieces]
+        with parent.transaction() as db:
+            vector_rows.make_current(db, "fake:8")
+            vector_rows.insert(db, "fake:8", [(hash, bytes(32)) for hash in hashes[::2]])
+            vector_rows.insert(db, "left:8", [(hash, bytes(32)) for hash in hashes])
+        vectors = dict(vector_rows.select(parent.reader(), "fake:8", hashes))
+    row = await Library(options).fork(ID, 9)
+    with tape_of(options, row.id) as fork:
+        here = [chunk.hash for pieces in fork.chunks_of(range(1, 200)).values() for chunk in pieces]
+        assert fork.get_meta(MODEL_FACT) == "offline\nfake/model"
+        assert current_stamp(fork) == "fake:8"
+        assert dict(vector_rows.select(fork.reader(), "fake:8", here)) == {h: vectors[h] for h in here if h in vectors}
+        assert vector_rows.select(fork.reader(), "left:8", here) == []
+        assert verify(fork).ok, verify(fork)

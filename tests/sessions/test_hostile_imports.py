@@ -17,7 +17,8 @@ from memory.verify import verify
 from sessions import importing, tapes
 from sessions.errors import ImportRefused
 from sessions.export import export
-from sessions.importing import LARGEST_IMPORT, import_file
+from sessions.export_document import LARGEST_IMPORT
+from sessions.importing import import_file
 from sessions.options import Options
 from tests.sessions.made_sessions import conversation, made, options_for
 from tests.sessions.unprivileged import as_nobody

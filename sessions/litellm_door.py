@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import logging
 import os
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -32,6 +33,8 @@ _SETTINGS: Mapping[str, Any] = {
     # Where a server sends no usage, a made-up one would take its place, counted on the event loop.
     "disable_token_counter": True,
     "disable_aiohttp_transport": True,
+    # A table, a row of dashes or a list of zeros is no failure, however long.
+    "REPEATED_STREAMING_CHUNK_LIMIT": 1_000_000_000,
 }
 
 _USED_BY_REQUESTS = (
@@ -49,7 +52,8 @@ _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
 def load_litellm() -> Any:
     """litellm, ready for use. The first call takes seconds; make it on a thread."""
     os.environ.update(_ENVIRONMENT)
-    import litellm
+    with _collector_at_rest():
+        import litellm
 
     # A warning on stderr would be drawn across the screen.
     warnings.filterwarnings("ignore", module=r"(litellm|pydantic|openai)\b")
@@ -97,14 +101,15 @@ async def on_daemon_thread(work: Callable[[], Any]) -> Any:
 def load_for_requests() -> None:
     """Everything that the first request would otherwise wait for. Takes seconds; make it on a thread."""
     litellm = load_litellm()
-    for module in _USED_BY_REQUESTS:
-        # Another version of litellm may keep it elsewhere; then the first request imports it.
-        with contextlib.suppress(ImportError):
-            importlib.import_module(module)
-    from sessions.watched_client import certificates
+    with _collector_at_rest():
+        for module in _USED_BY_REQUESTS:
+            # Another version of litellm may keep it elsewhere; then the first request imports it.
+            with contextlib.suppress(ImportError):
+                importlib.import_module(module)
+        from sessions.watched_client import certificates
 
-    certificates()
-    asyncio.run(_rehearse(litellm))
+        certificates()
+        asyncio.run(_rehearse(litellm))
 
 
 async def _rehearse(litellm: Any) -> None:
@@ -114,6 +119,22 @@ async def _rehearse(litellm: Any) -> None:
     )
     async for _ in reply:
         pass
+
+
+@contextlib.contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keeps the garbage collector from stopping the screen, now and whenever it would walk over what is made here.
+
+    litellm is hundreds of thousands of objects that live as long as the process.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_on:
+            gc.enable()
 
 
 def _silence(logger: logging.Logger) -> None:

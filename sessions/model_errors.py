@@ -31,7 +31,7 @@ def explain(error: Exception | None, watch: Watch | None, target: Target, option
             return _vendor_said(watch.status, watch.body.decode("utf-8", "replace"), watch.headers, target)
         if watch.garbled:
             return garbled(target)
-        if watch.status is not None:
+        if watch.ended:
             return cut(target)
     return _litellm_said(error, target, options)
 
@@ -113,7 +113,7 @@ def _vendor_said(status: int | None, body: str, headers: Mapping[str, str], targ
 
 def _litellm_said(error: Exception | None, target: Target, options: Options) -> ModelError:
     """For requests that Otto does not watch, or that litellm refused to send."""
-    words = str(error)
+    words = re.sub(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?::| -) )+", "", str(error))
     name = type(error).__name__
     if "LLM Provider NOT provided" in words or "LLM Provider NOT provided" in str(getattr(error, "message", "")):
         return ModelError(

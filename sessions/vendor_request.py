@@ -14,6 +14,9 @@ from sessions.vendors import Target
 from sessions.wire_formats import FORMATS
 from sessions.wire_watch import Watch
 
+MOST_KEPT = 64
+"""Chunks of a stream that litellm may hold on to."""
+
 
 class VendorRequest:
     """Opened once, read to its end, and always closed. Closing it closes the connection."""
@@ -68,6 +71,7 @@ class VendorRequest:
             if not self._came_whole():
                 raise
             return None
+        self._let_go()
         return list(self._take(chunk))
 
     def end(self) -> Iterator[Piece]:
@@ -123,6 +127,16 @@ class VendorRequest:
                 yield TextDelta(delta.content)
             for fragment in delta.tool_calls or []:
                 self._calls.add(fragment)
+
+    def _let_go(self) -> None:
+        """litellm keeps every chunk and, when a long stream ends, spends seconds on putting them together again.
+
+        Only what tells the usage is left to it: the first of it and the last.
+        """
+        kept = getattr(self._stream, "chunks", None)
+        if isinstance(kept, list) and len(kept) > MOST_KEPT:
+            counting = [chunk for chunk in kept if getattr(chunk, "usage", None) is not None]
+            kept[:] = counting[:2] + counting[2:][-2:] or kept[-1:]
 
     def _check_end(self) -> None:
         if self.watch is None or self._came_whole():

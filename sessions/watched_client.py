@@ -50,6 +50,7 @@ class _WatchedBody(httpx.AsyncByteStream):
             async for chunk in self._body:
                 self._watch.feed(chunk)
                 yield chunk
+            self._watch.ended = True
         except httpx.HTTPError as failure:
             self._watch.failure = failure
             raise

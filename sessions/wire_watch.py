@@ -29,6 +29,8 @@ class Watch:
     """The start of an error response."""
     received: int = 0
     """Bytes of body."""
+    ended: bool = False
+    """The body has ended, in whatever state."""
     whole: bool = False
     """The format's own end mark has come."""
     counted: bool = False

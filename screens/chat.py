@@ -136,6 +136,7 @@ class ChatScreen(Screen[None]):
             return
         if event is None:
             self._give_back()
+            await self.transcript.turn_is_over()
         elif isinstance(event, Said):
             await self.transcript.said()
         elif isinstance(event, Waiting):
@@ -230,17 +231,20 @@ class ChatScreen(Screen[None]):
         try:
             asked = asked_for(event.draft.text)
         except UnknownCommand as unknown:
+            self.prompt.give_back(event.draft)
             self.say(str(unknown), "warning")
             return
         if asked is not None:
-            self.prompt.taken()
+            self.prompt.remember(event.draft)
             self.ask(asked.command.name, asked.argument)
         elif self._send(event.draft):
-            self.prompt.taken()
+            self.prompt.remember(event.draft)
             self.attempt(self.box.remember(event.draft))
+        else:
+            self.prompt.give_back(event.draft)
 
     def _send(self, draft: Draft) -> bool:
-        """Send or queue; False when that cannot be done now, and the prompt keeps its text."""
+        """Send or queue; False when that cannot be done now."""
         conversation = self.conversation
         if conversation is None and self._held is None:
             self._held = draft

@@ -17,14 +17,17 @@ LARGEST_EDITED = 500_000
 """Characters of a paste that may be expanded in the prompt; above it editing would crawl."""
 
 
+NEWLINE_KEYS = ("ctrl+j", "alt+enter", "shift+enter")
+
+
 class Prompt(TextArea):
     """A text that grows up to ten lines. Enter sends; a large paste stands as a chip; up and down walk history."""
 
     BINDING_GROUP_TITLE = "Prompt"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "Send", show=False, priority=True),
-        Binding("ctrl+j,alt+enter,shift+enter", "newline", "New line", show=False, priority=True),
+        Binding("enter", "submit", "Send", show=False),
+        Binding(",".join(NEWLINE_KEYS), "newline", "New line", show=False),
         Binding("pageup", "screen.page_up", "Page up in the transcript", show=False),
         Binding("pagedown", "screen.page_down", "Page down in the transcript", show=False),
         Binding("ctrl+home", "screen.to_start", "To the first turn", show=False),
@@ -33,7 +36,7 @@ class Prompt(TextArea):
     ]
 
     class Submitted(Message):
-        """The person wants this sent. Whoever takes it clears the prompt."""
+        """The person wants this sent, and the prompt is empty again. Whoever cannot take it gives it back."""
 
         def __init__(self, draft: Draft) -> None:
             self.draft = draft
@@ -74,10 +77,9 @@ class Prompt(TextArea):
         self.load_text(draft.text)
         self.move_cursor(self.document.end)
 
-    def taken(self) -> None:
-        """What stood here has been taken: remember it and be empty."""
-        self.history_of_prompts.add(self.draft)
-        self.show(Draft(""))
+    def remember(self, draft: Draft) -> None:
+        """A prompt was taken: up brings it back."""
+        self.history_of_prompts.add(draft)
 
     def give_back(self, draft: Draft) -> None:
         """Put a prompt that was not sent before whatever was typed since."""
@@ -107,13 +109,26 @@ class Prompt(TextArea):
 
     # keys
 
+    async def _on_key(self, event: events.Key) -> None:
+        # Not priority bindings: those are run at once, before keys that were typed earlier and still wait here.
+        if event.key == "enter" or event.key in NEWLINE_KEYS:
+            event.stop()
+            event.prevent_default()
+            if event.key == "enter":
+                self.action_submit()
+            else:
+                self.action_newline()
+
     def action_submit(self) -> None:
         row, column = self.cursor_location
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
             return
-        if not self.draft.blank:
-            self.post_message(self.Submitted(self.draft))
+        draft = self.draft
+        if not draft.blank:
+            # Emptied at once, so that what is typed next is never taken for a part of it.
+            self.show(Draft(""))
+            self.post_message(self.Submitted(draft))
 
     def action_newline(self) -> None:
         self._insert("\n")

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 
 from memory import event_rows
 from memory.excerpt import join_spans
+from memory.json_text import dump
 from memory.pending_rows import dump_spans, load_spans
 from memory.values import Bullet, Event, Voices, speaker_of
 
 
-def load(db: sqlite3.Connection, kind: str) -> list[Bullet]:
-    """Every live bullet, in the order of the oldest event behind it."""
+def load(db: sqlite3.Connection, kind: str, only: Collection[str] | None = None) -> list[Bullet]:
+    """Every live bullet, or those with these ids, in the order of the oldest event behind each."""
+    ids = None if only is None else dump(sorted(only))
     rows = db.execute(
-        "SELECT id, generation, form, protected, text, spans, tokens FROM bullets WHERE kind = ?", (kind,)
+        "SELECT id, generation, form, protected, text, spans, tokens FROM bullets"
+        " WHERE kind = ? AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))",
+        (kind, ids),
     ).fetchall()
-    seqs = _seqs_by_bullet(db, kind)
+    seqs = _seqs_by_bullet(db, kind, ids)
     quoted = _quoted_events(db, (seqs[row["id"]][0] for row in rows if row["spans"] is not None))
-    hashes = _hashes_by_seq(db, kind)
+    hashes = _hashes_by_seq(db, kind, ids)
     return in_order(
         Bullet(
             id=row["id"],
@@ -87,9 +91,29 @@ def replace(db: sqlite3.Connection, kind: str, removed: Iterable[str], added: Se
     )
 
 
-def _seqs_by_bullet(db: sqlite3.Connection, kind: str) -> dict[str, list[int]]:
+def summaries_behind(db: sqlite3.Connection, kind: str, seqs: Iterable[int]) -> dict[int, list[tuple[str, int]]]:
+    """Id and tokens of the bullets that say these events in other words, by event."""
+    rows = db.execute(
+        "SELECT bullet_refs.seq, bullets.id, bullets.tokens FROM bullet_refs"
+        " JOIN bullets ON bullets.kind = bullet_refs.kind AND bullets.id = bullet_refs.bullet"
+        " WHERE bullet_refs.kind = ? AND bullet_refs.seq IN (SELECT value FROM json_each(?))"
+        " AND bullets.form IN ('summary', 'group') ORDER BY bullet_refs.seq, bullets.id",
+        (kind, dump(sorted(set(seqs)))),
+    )
+    found: dict[int, list[tuple[str, int]]] = {}
+    for seq, id, tokens in rows:
+        found.setdefault(seq, []).append((id, tokens))
+    return found
+
+
+def _seqs_by_bullet(db: sqlite3.Connection, kind: str, ids: str | None) -> dict[str, list[int]]:
+    rows = db.execute(
+        "SELECT bullet, seq FROM bullet_refs"
+        " WHERE kind = ? AND (?2 IS NULL OR bullet IN (SELECT value FROM json_each(?2))) ORDER BY bullet, seq",
+        (kind, ids),
+    )
     seqs: dict[str, list[int]] = {}
-    for row in db.execute("SELECT bullet, seq FROM bullet_refs WHERE kind = ? ORDER BY bullet, seq", (kind,)):
+    for row in rows:
         seqs.setdefault(row["bullet"], []).append(row["seq"])
     return seqs
 
@@ -98,12 +122,14 @@ def _quoted_events(db: sqlite3.Connection, seqs: Iterable[int]) -> dict[int, Eve
     return {event.seq: event for event in event_rows.by_seq(db, seqs)}
 
 
-def _hashes_by_seq(db: sqlite3.Connection, kind: str) -> dict[int, list[str]]:
+def _hashes_by_seq(db: sqlite3.Connection, kind: str, ids: str | None) -> dict[int, list[str]]:
     hashes: dict[int, list[str]] = {}
     rows = db.execute(
         "SELECT DISTINCT chunks.seq, chunks.start, chunks.hash FROM chunks"
-        " JOIN bullet_refs ON bullet_refs.seq = chunks.seq AND bullet_refs.kind = ? ORDER BY chunks.seq, chunks.start",
-        (kind,),
+        " JOIN bullet_refs ON bullet_refs.seq = chunks.seq AND bullet_refs.kind = ?"
+        " WHERE ?2 IS NULL OR bullet_refs.bullet IN (SELECT value FROM json_each(?2))"
+        " ORDER BY chunks.seq, chunks.start",
+        (kind, ids),
     )
     for row in rows:
         hashes.setdefault(row["seq"], []).append(row["hash"])

@@ -5,39 +5,30 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from memory.database import readable_errors
 from memory.json_text import dump
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
-from memory.values import Chunk, Span
+from memory.values import Span
 
 _Standing = dict[int, tuple[Span, ...] | None]
 """What the view shows of events that stand raw in it: all (None) or these pieces."""
 
-_COLUMNS = "chunks.rowid, chunks.hash, chunks.seq, chunks.start, chunks.end, chunks.tokens"
-
 
 @dataclass(frozen=True)
 class Candidates:
-    """Chunks by place: the first is the oldest. Neighbours are those at the next places."""
+    """Chunks by place, as columns: there may be many, and few are returned. Neighbours stand at the next places."""
 
-    chunks: tuple[Chunk, ...]
     rows: tuple[int, ...] = field(repr=False)
-    """The row of each chunk in the keyword index."""
+    """The row of each chunk in its table and in the keyword index."""
+    hashes: tuple[str, ...] = field(repr=False)
+    seqs: tuple[int, ...] = field(repr=False)
+    """The event of each chunk."""
+    tokens: tuple[int, ...] = field(repr=False)
 
     def __len__(self) -> int:
-        return len(self.chunks)
-
-    @cached_property
-    def hashes(self) -> tuple[str, ...]:
-        return tuple(chunk.hash for chunk in self.chunks)
-
-    @cached_property
-    def places(self) -> dict[int, int]:
-        """From a row of the keyword index to the chunk's place."""
-        return {row: place for place, row in enumerate(self.rows)}
+        return len(self.rows)
 
 
 def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()) -> Candidates:
@@ -48,45 +39,40 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
     """
     with readable_errors(store.path):
         db = store.reader()
-        standing = _pending(db, kind)
-        rows = db.execute(
-            f"SELECT {_COLUMNS} FROM chunks WHERE chunks.seq IN ("
-            " SELECT seq FROM bullet_refs WHERE kind = ?1"
-            " UNION SELECT seq FROM pending WHERE kind = ?1 AND (spans IS NOT NULL"
-            "  OR seq IN (SELECT value FROM json_each(?2)))"
-            ") ORDER BY chunks.seq, chunks.start",
+        standing = {seq: spans for seq, spans in _standing(db, kind).items() if seq not in left_out}
+        return _select(
+            db,
+            "chunks.seq IN (SELECT seq FROM bullet_refs WHERE kind = ?1"
+            " UNION SELECT seq FROM pending WHERE kind = ?1 AND spans IS NOT NULL"
+            " UNION SELECT value FROM json_each(?2))",
             (kind, dump(sorted(set(left_out)))),
+            standing,
         )
-        return _candidates(rows, {seq: spans for seq, spans in standing.items() if seq not in left_out})
 
 
 def of_event_kind(store: MemoryStore, event_kind: str) -> Candidates:
     """Every chunk of events of this kind that do not stand raw in any view."""
     with readable_errors(store.path):
         db = store.reader()
-        standing = _pending(db, None)
-        rows = db.execute(
-            f"SELECT {_COLUMNS} FROM chunks JOIN events ON events.seq = chunks.seq WHERE events.kind = ?"
-            " ORDER BY chunks.seq, chunks.start",
-            (event_kind,),
-        )
-        return _candidates(rows, standing)
+        return _select(db, "chunks.seq IN (SELECT seq FROM events WHERE kind = ?)", (event_kind,), _standing(db, None))
 
 
-def _pending(db: sqlite3.Connection, kind: str | None) -> _Standing:
+def _standing(db: sqlite3.Connection, kind: str | None) -> _Standing:
     rows = db.execute("SELECT seq, spans FROM pending WHERE ?1 IS NULL OR kind = ?1", (kind,))
     return {seq: load_spans(spans) for seq, spans in rows}
 
 
-def _candidates(rows: sqlite3.Cursor, standing: _Standing) -> Candidates:
-    chunks: list[Chunk] = []
-    places: list[int] = []
-    for rowid, hash, seq, start, end, tokens in rows:
-        if seq in standing and _is_shown(standing[seq], start, end):
-            continue
-        chunks.append(Chunk(hash, seq, start, end, tokens))
-        places.append(rowid)
-    return Candidates(tuple(chunks), tuple(places))
+def _select(db: sqlite3.Connection, where: str, values: tuple[str, ...], standing: _Standing) -> Candidates:
+    cursor = db.cursor()
+    cursor.row_factory = None
+    cursor.execute(
+        f"SELECT chunks.rowid, chunks.hash, chunks.seq, chunks.tokens, chunks.start, chunks.end FROM chunks"
+        f" WHERE {where} ORDER BY chunks.seq, chunks.start",
+        values,
+    )
+    rows = [row for row in cursor if row[2] not in standing or not _is_shown(standing[row[2]], row[4], row[5])]
+    columns = tuple(zip(*rows, strict=True)) or ((),) * 6
+    return Candidates(*columns[:4])
 
 
 def _is_shown(spans: tuple[Span, ...] | None, start: int, end: int) -> bool:

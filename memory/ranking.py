@@ -7,18 +7,20 @@ what dense and keyword arms say, each spread to the neighbouring turns, finds mo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Protocol
 
 from memory.candidates import Candidates
 from memory.database import readable_errors
 from memory.embeddings import Embedder
 from memory.store import MemoryStore
-from memory.vector_cache import VectorCache
 from memory.words import match_query
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from memory.embeddings import Vector
 
     Scores = NDArray[np.float32]
     """One number per candidate, higher is better; NaN where the arm has nothing to go by."""
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 BLEND_SPREAD = (0.2,)
 KEYWORD_SPREAD = (0.1,)
 """What a chunk gets of the score of the chunk next to it, the one after that, and so on."""
+
+MOST_MATCHES = 2_000
+"""Chunks that the keyword index returns, best first. A word that most chunks hold tells nothing apart anyway."""
 
 RRF_K = 20
 """How slowly reciprocal rank fusion lets the lower ranks fade."""
@@ -50,26 +55,26 @@ class Ranking(Protocol):
 class Dense:
     """Likeness of meaning: the dot product of the question's vector with each chunk's."""
 
-    store: MemoryStore
     embedder: Embedder
-    vectors: VectorCache
+    matrix: Vector
+    places: NDArray[np.intp]
+    """For each candidate the row of its vector in ``matrix``; -1 where it has none yet."""
     name: str = "dense"
 
     def scores(self, question: str, candidates: Candidates) -> Scores:
         import numpy as np
 
-        matrix, places = self.vectors.look_up(self.store, self.embedder.stamp, candidates.hashes)
         scores = np.full(len(candidates), np.nan, np.float32)
-        known = places >= 0
+        known = self.places >= 0
         if known.any():
-            likeness = matrix @ self.embedder.embed_query(question)
-            scores[known] = likeness[places[known]]
+            likeness = self.matrix @ self.embedder.embed_query(question)
+            scores[known] = likeness[self.places[known]]
         return scores
 
 
 @dataclass(frozen=True)
 class Keyword:
-    """FTS5's BM25; 0 where no word is shared."""
+    """FTS5's BM25; 0 where no word is shared, or where ``MOST_MATCHES`` chunks share more."""
 
     store: MemoryStore
     name: str = "bm25"
@@ -77,17 +82,19 @@ class Keyword:
     def scores(self, question: str, candidates: Candidates) -> Scores:
         import numpy as np
 
-        scores = np.zeros(len(candidates), np.float32)
         query = match_query(question)
         if not query:
-            return scores
+            return np.zeros(len(candidates), np.float32)
         with readable_errors(self.store.path):
-            found = self.store.reader().execute("SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?", (query,))
-            for row, rank in found:
-                place = candidates.places.get(row)
-                if place is not None:
-                    scores[place] = -rank
-        return scores
+            cursor = self.store.reader().cursor()
+            cursor.row_factory = None
+            found = dict(
+                cursor.execute(
+                    "SELECT rowid, -rank FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT ?",
+                    (query, MOST_MATCHES),
+                )
+            )
+        return np.fromiter(map(found.get, candidates.rows, repeat(0.0)), np.float32, len(candidates))
 
 
 @dataclass(frozen=True)

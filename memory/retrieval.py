@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memory import vectors
+from memory import bullet_rows, vectors
 from memory.candidates import Candidates, behind_bullets, of_event_kind
 from memory.chunking import split
+from memory.database import readable_errors
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
 from memory.ranking import KEYWORD_SPREAD, Blend, Dense, Keyword, Ranking, Recency, Spread, best_first
@@ -83,7 +84,7 @@ def recall(
     picked = _pick(ranked, candidates, max_chunks, window, token_budget)
     items = _items(store, candidates, ranked, picked, token_budget)
     tokens = sum(count_tokens(item.text) for item in items)
-    bullets = _bullets(store, kind, [candidates.chunks[place] for place in picked.hits], top_k, token_budget - tokens)
+    bullets = _bullets(store, kind, [candidates.seqs[place] for place in picked.hits], top_k, token_budget - tokens)
     return RecallResult(
         ranked_by=ranked.by,
         tokens=tokens + sum(bullet.tokens for bullet in bullets),
@@ -132,9 +133,9 @@ class _Ranked:
     scores: Scores
     warning: str | None
 
-    @property
-    def places(self) -> list[int]:
-        return [int(place) for place in best_first(self.scores)]
+    def best(self, count: int) -> list[int]:
+        """The places of the best hits, best first."""
+        return [int(place) for place in best_first(self.scores)[: max(0, count)]]
 
 
 @dataclass(frozen=True)
@@ -155,10 +156,10 @@ def _rank(
         return _Ranked(arm.name, arm.scores(query, candidates), None)
     if embedder is None:
         warning = "No embedding model is in use, so this was ranked by keyword and recency."
-    elif candidates.chunks:
+    elif len(candidates):
         try:
-            warning = _vectors_warning(store, embedder, candidates, cache := cache or VectorCache())
-            arm = Blend(Dense(store, embedder, cache), Keyword(store))
+            dense, warning = _dense(store, embedder, candidates, cache or VectorCache())
+            arm = Blend(dense, Keyword(store))
             return _Ranked(arm.name, arm.scores(query, candidates), warning)
         except EmbeddingUnavailable as error:
             warning = f"{error} This was ranked by keyword and recency."
@@ -176,8 +177,10 @@ def _rank_by_keyword(store: MemoryStore, query: str, candidates: Candidates, war
     return _Ranked("recency", Recency().scores(query, candidates), warning)
 
 
-def _vectors_warning(store: MemoryStore, embedder: Embedder, candidates: Candidates, cache: VectorCache) -> str | None:
-    """Say what is wanting in the store's vectors.
+def _dense(
+    store: MemoryStore, embedder: Embedder, candidates: Candidates, cache: VectorCache
+) -> tuple[Dense, str | None]:
+    """The dense arm for these candidates, and what is wanting in the store's vectors.
 
     Raises:
         EmbeddingUnavailable: they cannot be ranked by at all.
@@ -187,13 +190,14 @@ def _vectors_warning(store: MemoryStore, embedder: Embedder, candidates: Candida
         raise EmbeddingUnavailable("No text of this session has been embedded yet; Otto does so in the background.")
     if stamp != embedder.stamp:
         raise EmbeddingUnavailable(vectors.other_stamp_sentence(store, stamp, embedder.stamp))
-    _, places = cache.look_up(store, stamp, candidates.hashes)
+    matrix, places = cache.look_up(store, stamp, candidates.hashes)
     waiting = int((places < 0).sum())
     if waiting == len(candidates):
         raise EmbeddingUnavailable("None of this text has been embedded yet; Otto does so in the background.")
+    warning = None
     if waiting:
-        return f"{waiting:,} of {len(candidates):,} pieces are not embedded yet and were ranked by keyword only."
-    return None
+        warning = f"{waiting:,} of {len(candidates):,} pieces are not embedded yet and were ranked by keyword only."
+    return Dense(embedder, matrix, places), warning
 
 
 def _pick(
@@ -206,22 +210,21 @@ def _pick(
     same_event: bool = False,
 ) -> _Picked:
     """Spend the budget best first; what does not fit is passed over for what does."""
-    hits = ranked.places[: max(0, max_chunks)]
-    chunks = candidates.chunks
+    hits = ranked.best(max_chunks)
     paid: set[int] = set()
     left = token_budget
 
     def pay(places: Iterable[int]) -> None:
         nonlocal left
         for place in places:
-            if place not in paid and chunks[place].tokens <= left:
+            if place not in paid and candidates.tokens[place] <= left:
                 paid.add(place)
-                left -= chunks[place].tokens
+                left -= candidates.tokens[place]
 
     def around(hit: int) -> list[int]:
         near = [hit + side * distance for distance in range(1, window + 1) for side in (-1, 1)]
-        near = [place for place in near if 0 <= place < len(chunks)]
-        return [place for place in near if not same_event or chunks[place].seq == chunks[hit].seq]
+        near = [place for place in near if 0 <= place < len(candidates)]
+        return [place for place in near if not same_event or candidates.seqs[place] == candidates.seqs[hit]]
 
     for hit in hits[:BEST_HITS]:
         pay([hit])
@@ -240,11 +243,11 @@ def _items(
     store: MemoryStore, candidates: Candidates, ranked: _Ranked, picked: _Picked, token_budget: int
 ) -> tuple[RecallItem, ...]:
     places = sorted({*picked.hits, *picked.neighbours})
-    events = {event.seq: event for event in store.events_at(candidates.chunks[place].seq for place in places)}
+    events = {event.seq: event for event in store.events_at(candidates.seqs[place] for place in places)}
+    chunks = {chunk.hash: chunk for found in store.chunks_of(events).values() for chunk in found}
     items = []
     for place in places:
-        chunk = candidates.chunks[place]
-        event = events[chunk.seq]
+        event, chunk = events[candidates.seqs[place]], chunks[candidates.hashes[place]]
         text = _fitting(event.text[chunk.start : chunk.end], chunk, token_budget)
         if not text:
             continue
@@ -276,17 +279,16 @@ def _fitting(text: str, chunk: Chunk, token_budget: int) -> str:
     return text[start:end]
 
 
-def _bullets(store: MemoryStore, kind: str, hits: Sequence[Chunk], top_k: int, token_budget: int) -> tuple[Bullet, ...]:
-    """The bullets behind the best hits that say more than the words themselves do."""
+def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, token_budget: int) -> tuple[Bullet, ...]:
+    """The bullets that say the best hits in other words, best first; ``hits`` are the events of the hits."""
     if top_k < 1 or not hits:
         return ()
-    summaries = [bullet for bullet in store.bullets(kind) if bullet.form in ("summary", "group")]
-    chosen: list[Bullet] = []
-    for hit in hits:
-        for bullet in summaries:
-            if hit.seq in bullet.seqs and bullet not in chosen and bullet.tokens <= token_budget:
-                chosen.append(bullet)
-                token_budget -= bullet.tokens
-            if len(chosen) == top_k:
-                return tuple(chosen)
-    return tuple(chosen)
+    with readable_errors(store.path):
+        db = store.reader()
+        summaries = bullet_rows.summaries_behind(db, kind, hits)
+        chosen: dict[str, int] = {}
+        for id, tokens in (summary for seq in hits for summary in summaries.get(seq, ())):
+            if len(chosen) < top_k and tokens <= token_budget - sum(chosen.values()):
+                chosen.setdefault(id, tokens)
+        bullets = {bullet.id: bullet for bullet in bullet_rows.load(db, kind, chosen)}
+    return tuple(bullets[id] for id in chosen)

@@ -77,7 +77,7 @@ VERSION_1 = (
         stamp TEXT NOT NULL,
         vector BLOB NOT NULL,
         PRIMARY KEY (stamp, hash)
-    ) WITHOUT ROWID
+    )
     """,
     # -- derived: the live tiers ------------------------------------------------------------------------------------
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from memory import vector_rows
@@ -46,8 +47,7 @@ class VectorCache:
             if missing:
                 self._read(store, stamp, missing)
             matrix = np.empty((0, 0), np.float32) if self._rows is None else self._rows
-            place = self._place
-            return matrix, np.fromiter((place.get(hash, -1) for hash in hashes), np.intp, len(hashes))
+            return matrix, np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
 
     def _read(self, store: MemoryStore, stamp: str, hashes: Sequence[str]) -> None:
         import numpy as np

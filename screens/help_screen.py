@@ -37,7 +37,7 @@ WORDS = (
 )
 
 
-_KEYS_WIDTH, _NAMES_WIDTH = 12, 16
+_KEYS_WIDTH, _NAMES_WIDTH = 14, 16
 
 
 class HelpScreen(ModalScreen[None]):

@@ -13,6 +13,8 @@ from textual.widgets import Static
 class PressLine(Static, can_focus=True):
     """Says what pressing it does. Posts ``Pressed``."""
 
+    BINDING_GROUP_TITLE = "Lines to press"
+
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "Press", show=False)]
 
     DEFAULT_CSS = """

@@ -14,7 +14,10 @@ from screens.wrapping import shortened
 from sessions.display import one_line
 
 COLUMNS_FROM = 60
-"""Columns from which a row is one line."""
+"""Columns from which an item is one line."""
+
+BULLET_COLUMNS_FROM = 90
+"""Columns from which a bullet is, which tells more."""
 
 _BULLET_MARK = {"whole": "word for word", "excerpt": "excerpt", "summary": "summary", "group": "group"}
 
@@ -96,16 +99,14 @@ class BulletRow:
         return True
 
     def height(self, width: int) -> int:
-        return 1 if width >= COLUMNS_FROM else 2
+        return 1 if width >= BULLET_COLUMNS_FROM else 2
 
     def lines(self, width: int) -> Sequence[Line]:
         bullet = self.bullet
         form = Part(_BULLET_MARK[bullet.form], "warning" if bullet.form == "excerpt" else "muted")
         marks = [form]
         if bullet.protected:
-            marks = [Part("protected")]
-            if bullet.form == "excerpt":
-                marks.append(Part(" excerpt", "warning"))
+            marks = [Part("protected")] if bullet.form == "whole" else [Part("protected "), form]
         return _drawn(
             tier=Part("Y• ", "y"),
             who=_names(self.voices),
@@ -148,7 +149,7 @@ def _drawn(
     width: int,
     origin: str = "",
 ) -> Sequence[Line]:
-    if width >= COLUMNS_FROM:
+    if width >= (BULLET_COLUMNS_FROM if origin else COLUMNS_FROM):
         columns = Part(f"{who:<{_NAME_WIDTH}} {brief(tokens):>6} tok {when:>6}  ", "muted")
         behind = (Part(f"{origin}  ", "muted"),) if origin else ()
         gap = (Part(" "),) if marks else ()

@@ -25,7 +25,9 @@ def brief(number: int) -> str:
 
 
 def lasted(seconds: float) -> str:
-    """``0.4 s``, ``12 s``, ``2 min 5 s``."""
+    """``less than 0.1 s``, ``0.4 s``, ``12 s``, ``2 min 5 s``."""
+    if seconds < 0.1:
+        return "less than 0.1 s"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:

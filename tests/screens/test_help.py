@@ -50,8 +50,8 @@ async def test_help_has_every_key_of_what_is_open_and_of_every_part() -> None:
         app.push_screen(HelpScreen(commands=COMMANDS))
         await settle(pilot)
         text = help_text(app)
-        assert "w ^w        Water" in text
-        assert "z           Dig until it is dark" in text
+        assert "w ^w          Water" in text
+        assert "z             Dig until it is dark" in text
         for part in parts_with_keys():
             for keys in part._merge_bindings().key_to_bindings.values():
                 for binding in keys:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from memory import vector_rows
-from memory.queue import TieredQueue, budgets_key
+from memory.queue import budgets_key
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import Event
 from sessions import tapes
@@ -15,7 +15,7 @@ from sessions.ids import fork_title, new_session_id
 from sessions.options import Options
 from sessions.rows import SessionRow
 from sessions.snapshots import reading_at_once
-from sessions.tape_building import finish, unfinished_tape, write_record
+from sessions.tape_building import finish, fit_to_budgets, unfinished_tape, write_record
 
 
 def fork(options: Options, parent: SessionRow, at_seq: int) -> SessionRow:
@@ -50,7 +50,8 @@ def fork(options: Options, parent: SessionRow, at_seq: int) -> SessionRow:
             parent=parent.id,
         )
         write_record(store, row, events, ledger)
-        _fit_to_budgets(store, budgets, options)
+        # The parent may have had larger budgets then than it has now.
+        fit_to_budgets(store, budgets, options)
         _take_along(source, store)
         return replace(row, id=finish(store, home, id))
 
@@ -67,12 +68,6 @@ def _end_of_turn(source: MemoryStore, at_seq: int) -> int:
 
 def _turns(events: Sequence[Event]) -> int:
     return sum(event.protected for event in events)
-
-
-def _fit_to_budgets(store: MemoryStore, budgets: str | None, options: Options) -> None:
-    """The parent may have had larger budgets then than it has now."""
-    x_budget, y_budget = map(int, budgets.split()) if budgets else (options.x_budget, options.y_budget)
-    TieredQueue(store, x_budget=x_budget, y_budget=y_budget, restore=True, auto_compact=False)
 
 
 def _take_along(source: MemoryStore, store: MemoryStore) -> None:

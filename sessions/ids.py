@@ -23,6 +23,10 @@ _CHANCE_LETTERS = 2
 _DAY_SECONDS = 86_400
 _MOST_SHOWN = 5
 
+LAST = "last"
+ALL = "all"
+"""What a person types instead of an id; no session is called so."""
+
 _SESSION_ID = re.compile(r"[0-9a-z][0-9a-z_-]{0,63}")
 
 
@@ -54,7 +58,7 @@ def free_id(wanted: str, taken: Callable[[str], bool]) -> str:
 
 def is_session_id(text: str) -> bool:
     """Whether ``text`` may name a session's file: small letters, digits, ``-`` and ``_``, at most 64."""
-    return _SESSION_ID.fullmatch(text) is not None
+    return _SESSION_ID.fullmatch(text) is not None and text not in (LAST, ALL)
 
 
 def chosen_id(typed: str, newest_first: Iterable[str]) -> str:
@@ -67,7 +71,7 @@ def chosen_id(typed: str, newest_first: Iterable[str]) -> str:
     wanted = typed.strip().lower()
     if wanted in ids:
         return wanted
-    if wanted == "last":
+    if wanted == LAST:
         if not ids:
             raise UnknownSession("There is no session yet. Type otto to start one.")
         return ids[0]

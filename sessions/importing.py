@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from memory.store import MemoryStore
+from memory.queue import budgets_key
+from memory.store import CONVERSATION, MemoryStore
 from sessions.display import one_line
 from sessions.errors import ImportRefused
 from sessions.export_document import FORMAT, LARGEST_IMPORT, VERSION, document_of
@@ -19,7 +20,7 @@ from sessions.import_checks import Record, record_of
 from sessions.options import Options
 from sessions.private_files import reason
 from sessions.rows import SessionRow
-from sessions.tape_building import finish, unfinished_tape, write_record
+from sessions.tape_building import finish, fit_to_budgets, unfinished_tape, write_record
 
 _NOTHING = "Nothing was imported."
 
@@ -37,6 +38,7 @@ def import_file(options: Options, path: Path) -> SessionRow:
         with unfinished_tape(options.home, options.now) as store:
             _write(store, record)
             _compare(store, record, document)
+            _fit(store, options)
             _verify(store)
             id = finish(store, options.home, record.row.id)
     except RecursionError:
@@ -156,6 +158,14 @@ def _compare(store: MemoryStore, record: Record, document: Mapping[str, Any]) ->
     path = first_difference(document, made)
     if path is not None:
         raise refused(path, "does not fit the rest of the file")
+
+
+def _fit(store: MemoryStore, options: Options) -> None:
+    """Where tokens are counted otherwise than where the export was made, the view may be over its budgets here."""
+    from memory.verify import view_fits
+
+    if any(view_fits(store, CONVERSATION)):
+        fit_to_budgets(store, store.get_meta(budgets_key(CONVERSATION)), options)
 
 
 def _verify(store: MemoryStore) -> None:

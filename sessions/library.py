@@ -80,6 +80,10 @@ class Library:
 
     # -- finding -----------------------------------------------------------------------------------------------
 
+    async def find(self, id: str) -> SessionRow:
+        """The one session that an id, the beginning of one, or ``last`` means."""
+        return await asyncio.to_thread(self._shelf.find, id)
+
     async def list(self, query: str = "") -> Rows:
         """All sessions, last used first; with a query, those that ``search`` finds."""
         if not query.strip():

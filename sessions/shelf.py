@@ -139,7 +139,7 @@ class Shelf:
     def _report_damaged(self) -> None:
         if self._damaged:
             self.notice(
-                f"{_count(self._damaged, 'session')} cannot be read and left as they are: {_names(self._damaged)}."
+                f"{_count(self._damaged, 'session')} cannot be read: {_names(self._damaged)}."
                 f" {next(iter(self._damaged.values()))}"
             )
 

@@ -13,11 +13,13 @@ from memory import chunk_rows, event_rows
 from memory.chunk_rows import Piece
 from memory.errors import StoreUnavailable
 from memory.json_text import dump
+from memory.queue import TieredQueue
 from memory.rebuild import fill_tiers
 from memory.store import LedgerEntry, MemoryStore
 from memory.values import Event
 from sessions import tapes
 from sessions.ids import free_id
+from sessions.options import Options
 from sessions.private_files import make_folder, move_once, reason
 from sessions.rows import SessionRow
 
@@ -50,6 +52,9 @@ def finish(store: MemoryStore, home: Path, id: str) -> str:
         StoreUnavailable: it cannot be moved there.
     """
     store.close()
+    wal = store.path.with_name(f"{store.path.name}-wal")
+    if wal.exists() and wal.stat().st_size:
+        raise StoreUnavailable(f"{tapes.folder(home)} could not take all of the session; the disk may be full.")
     while True:
         id = free_id(id, lambda name: tapes.tape_path(home, name).exists())
         try:
@@ -91,6 +96,12 @@ def write_record(
         for key, value in (facts or {}).items():
             store.set_meta(key, value)
         fill_tiers(store)
+
+
+def fit_to_budgets(store: MemoryStore, budgets: str | None, options: Options) -> None:
+    """Cut the tiers to ``budgets``, as a tape records them, or to those of the settings."""
+    x_budget, y_budget = map(int, budgets.split()) if budgets else (options.x_budget, options.y_budget)
+    TieredQueue(store, x_budget=x_budget, y_budget=y_budget, restore=True, auto_compact=False)
 
 
 def _remove_left_behind(folder: Path) -> None:

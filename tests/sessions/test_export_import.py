@@ -63,6 +63,34 @@ async def test_an_import_without_the_tape_exports_with_the_tape_and_comes_back_t
     assert await exported(third, ID, tmp_path / "c.json", tape=True) == whole
 
 
+@pytest.mark.parametrize("tape", [False, True])
+async def test_an_export_comes_in_where_tokens_are_counted_otherwise(
+    options: Options, tmp_path: Path, tape: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(options, ID, conversation(60, words="ñandú — fünf Öfen, 漢字 — at dawn"))
+    await Library(options).export(ID, tmp_path / "a.json", tape=tape)
+    given = json.loads((tmp_path / "a.json").read_text())
+    monkeypatch.setattr("memory.tokens._encoding", lambda: None)
+    other = elsewhere(tmp_path)
+    await other.import_file(tmp_path / "a.json")
+    assert (await other.verify(ID)).ok
+    made_again = json.loads((await other.export(ID, tmp_path / "b.json", tape=tape)).read_text())
+    assert made_again["bullets"] == given["bullets"]
+    assert made_again["chunks"] == given["chunks"]
+
+
+async def test_an_import_whose_view_is_over_its_budgets_is_cut_to_them(options: Options, tmp_path: Path) -> None:
+    made(options, ID, conversation(20), x_budget=2_000, y_budget=2_000)
+    await Library(options).export(ID, tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text())
+    (tmp_path / "b.json").write_bytes(altered(document, ["budgets"], {"x": 100, "y": 200}))
+    other = elsewhere(tmp_path)
+    await other.import_file(tmp_path / "b.json")
+    assert (await other.verify(ID)).ok
+    with MemoryStore(tapes.tape_path(other.options.home, ID), read_only=True) as store:
+        assert {item.tier for item in store.pending(CONVERSATION)} == {"x", "y"} or store.bullets(CONVERSATION)
+
+
 async def test_an_import_keeps_tiers_bullets_generation_ids_and_times(options: Options, tmp_path: Path) -> None:
     made(options, ID, conversation(60))
     await Library(options).export(ID, tmp_path / "a.json")

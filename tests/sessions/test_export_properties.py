@@ -199,7 +199,9 @@ def test_an_altered_export_is_imported_whole_or_refused_with_a_path(data: st.Dat
             with MemoryStore(tapes.tape_path(options.home, row.id), read_only=True) as store:
                 assert verify(store).ok, verify(store)
             again = written(options, row, Path(folder, "again.json"), "tape" in document)
-            assert json.loads(again) == document
+            # With other budgets the tiers are cut anew.
+            if document["budgets"] == sound_document(tape)["budgets"]:
+                assert json.loads(again) == document
 
 
 def test_the_altered_document_has_several_generations_all_sorts_of_bullets_and_both_tiers() -> None:

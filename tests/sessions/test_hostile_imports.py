@@ -156,6 +156,26 @@ def test_a_home_that_cannot_be_written_is_one_sentence(options: Options, tmp_pat
     assert "\n" not in said
 
 
+def test_a_disk_that_fills_up_is_one_sentence_and_leaves_nothing(
+    options: Options, sound: bytes, tmp_path: Path
+) -> None:
+    # A limit on the size of files fails a write as a full disk does.
+    code = (
+        "import resource, sys; from pathlib import Path;"
+        "from memory.errors import StoreUnavailable; from sessions.importing import import_file;"
+        "from tests.sessions.made_sessions import options_for;"
+        "import memory.migrations, memory.verify;"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))\n"
+        "try: import_file(options_for(Path(sys.argv[1])), Path(sys.argv[2]))\n"
+        "except StoreUnavailable as error: print(error)"
+    )
+    arguments = [sys.executable, "-c", code, str(options.home), str(tmp_path / "sound.json")]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
+    assert [file for file in options.home.rglob("*") if file.is_file()] == []
+
+
 def test_duplicate_ids_are_refused(options: Options, tmp_path: Path, sound: bytes) -> None:
     for place, named in ((("tape", "events"), "tape.events[1].id"), (("recent",), "recent[")):
         document = json.loads(sound)

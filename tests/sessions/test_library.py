@@ -389,6 +389,7 @@ async def test_ids_may_be_short_and_last_is_the_one_used_last(library: Library) 
     await library.rename("20260301", "One")
     await library.rename("last", "Two")
     assert {row.id: row.title for row in await library.list()} == {BEANS: "One", KALE: "Kale", ROOF: "Two"}
+    assert (await library.find(BEANS)).id == (await library.find("20260301-B")).id == BEANS
     with pytest.raises(UnknownSession, match="fits 3 sessions"):
         await library.rename("2026", "Three")
 

@@ -64,7 +64,9 @@ def test_a_taken_name_gets_the_first_free_number() -> None:
     assert is_session_id(free_id(longest, {longest}.__contains__))
 
 
-@pytest.mark.parametrize("text", ["", "../x", "a/b", "A", "a b", "a.db", ".a", "-a", "x" * 65, "ä", "a\n", "a\0"])
+@pytest.mark.parametrize(
+    "text", ["", "../x", "a/b", "A", "a b", "a.db", ".a", "-a", "x" * 65, "ä", "a\n", "a\0", "last", "all"]
+)
 def test_what_names_no_file_of_ours_is_no_id(text: str) -> None:
     assert not is_session_id(text)
 

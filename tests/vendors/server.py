@@ -11,8 +11,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from socketserver import ThreadingTCPServer
 from types import TracebackType
 from typing import Any
 
@@ -215,7 +216,10 @@ class LoopbackVendor:
         request.holding.clear()
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(ThreadingTCPServer):
+    """Not ``http.server``'s own, which looks up its name in the DNS when it starts."""
+
+    allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64

@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
@@ -53,7 +54,7 @@ class AskModal(ModalScreen[str | None]):
                 yield Static(displayable(self._hint), classes="dialog-hint", markup=False)
             yield Static("", classes="dialog-error", markup=False)
             with Horizontal(classes="dialog-buttons"):
-                yield Button(self._action, variant="primary", id="accept", compact=True)
+                yield Button(Content(self._action), variant="primary", id="accept", compact=True)
                 yield Button("Cancel (esc)", id="cancel", compact=True)
 
     def on_mount(self) -> None:

@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
@@ -39,8 +40,8 @@ class ConfirmModal(ModalScreen[bool]):
             if self._detail:
                 yield Static(displayable(self._detail), classes="dialog-hint", markup=False)
             with Horizontal(classes="dialog-buttons"):
-                yield Button(f"{self._yes} (y)", variant="primary", id="yes", compact=True)
-                yield Button(f"{self._no} (n)", id="no", compact=True)
+                yield Button(Content(f"{self._yes} (y)"), variant="primary", id="yes", compact=True)
+                yield Button(Content(f"{self._no} (n)"), id="no", compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#no", Button).focus()

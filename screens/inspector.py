@@ -24,6 +24,7 @@ from screens.row_list import RowList
 from screens.source_screen import SourceScreen
 from screens.tier_list import BulletRow, ItemRow, tier_rows
 from screens.view_tab import read_next
+from sessions.display import displayable
 from sessions.events import Compacted, Compacting, Delta, Demoted, SessionEvent, Thinking, ToolUsed, Waiting
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ class InspectorPanel(Widget):
         try:
             source = await self._session.recall_id(id)
         except OttoError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(displayable(str(error)), severity="error", markup=False)
             return
         self.app.push_screen(SourceScreen(source, now=self._now()), self._carry_out)
 

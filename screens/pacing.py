@@ -25,22 +25,22 @@ class Paced:
         self._pause = pause
         self._sleep = sleep
         self._wanted = False
-        self._running = False
+        self._claimed = False
 
     def ask(self) -> bool:
-        """Ask for one more run. True when the caller has to start ``run``, since it is not going yet."""
+        """Ask for one more run. True when the caller must start ``run``, since nobody has yet."""
         self._wanted = True
-        return not self._running
+        if self._claimed:
+            return False
+        self._claimed = True
+        return True
 
     async def run(self) -> None:
         """Work until nothing more is wanted."""
-        if self._running:
-            return
-        self._running = True
         try:
             while self._wanted:
                 self._wanted = False
                 await self._work()
                 await self._sleep(self._pause)
         finally:
-            self._running = False
+            self._claimed = False

@@ -38,6 +38,7 @@ class RecallPanel(Widget):
         Binding("o", "open_in_transcript", "Transcript", tooltip="Show it in the transcript"),
         Binding("i", "insert", "Quote", tooltip="Quote it in the prompt"),
         Binding("slash", "ask_again", "Ask", key_display="/"),
+        Binding("down", "to_results", "To the results", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -113,6 +114,7 @@ class RecallPanel(Widget):
                 warning=result.warning,
             )
         self._results.set_rows(result_rows(result, self._now()))
+        self.refresh_bindings()
         self._results.scroll_home(animate=False)
         if result.items and self._question.has_focus:
             self._results.focus()
@@ -133,11 +135,6 @@ class RecallPanel(Widget):
     def _opened(self, event: RowList.Opened) -> None:
         event.stop()
         self._show_words(event.row.key)
-
-    @on(RowList.Moved, "#recall-results")
-    def _moved(self, event: RowList.Moved) -> None:
-        event.stop()
-        self.refresh_bindings()
 
     def _show_words(self, id: str) -> None:
         self.run_worker(self._read_words(id), group="recall-words", exclusive=True)
@@ -166,6 +163,9 @@ class RecallPanel(Widget):
         if isinstance(row, ResultRow):
             self.post_message(Quote(row.item.text))
 
+    def action_to_results(self) -> None:
+        self._results.focus()
+
     def action_ask_again(self) -> None:
         self._question.focus()
 
@@ -174,6 +174,8 @@ class RecallPanel(Widget):
             return self.is_mounted and self._results.has_focus and self._results.current is not None
         if action == "ask_again":
             return self.is_mounted and self._results.has_focus
+        if action == "to_results":
+            return self.is_mounted and self._question.has_focus and self._results.current is not None
         return True
 
     # parts

@@ -77,6 +77,7 @@ class SessionsScreen(Screen[str | None]):
         self.searched_for = ""
         """The words that the list is for; empty for all sessions."""
         self._progress = (0, 0)
+        self._has_row = False
 
     def compose(self) -> ComposeResult:
         yield Static("Sessions", id="sessions-title", markup=False)
@@ -160,8 +161,11 @@ class SessionsScreen(Screen[str | None]):
         self.dismiss(event.row.key)
 
     @on(RowList.Moved, "#session-rows")
-    def _moved(self) -> None:
-        self.refresh_bindings()
+    def _moved(self, event: RowList.Moved) -> None:
+        # The footer is built anew each time, so only when its keys begin or cease to have something to work on.
+        if (event.row is not None) != self._has_row:
+            self._has_row = event.row is not None
+            self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("rename", "delete", "fork", "export", "reembed") and self.is_mounted:

@@ -84,13 +84,9 @@ def source_title(source: RecalledSource) -> str:
     if source.bullet is not None:
         bullet = source.bullet
         kept = ", protected" if bullet.protected else ""
-        return (
-            f"Bullet {bullet.id}: generation {bullet.generation}, {bullet.form}{kept}, "
-            f"{counted(len(source.events), 'event')} behind it"
-        )
-    if source.found_as == "chunk":
-        return f"Chunk {displayable(source.id, keep_newlines=False)}"
-    return f"Event {displayable(source.id, keep_newlines=False)}"
+        title = f"Bullet {bullet.id}: generation {bullet.generation}, {bullet.form}{kept}, "
+        return displayable(title, keep_newlines=False) + f"{counted(len(source.events), 'event')} behind it"
+    return displayable(f"{source.found_as.capitalize()} {source.id}", keep_newlines=False)
 
 
 def source_blocks(source: RecalledSource, now: datetime) -> list[Block]:

@@ -129,7 +129,7 @@ def test_picture_of_help(snap_compare: SnapCompare, size: tuple[int, int], theme
     """Keys by part, each with what it does."""
 
     async def look(pilot: Pilot[None]) -> None:
-        pilot.app.push_screen(HelpScreen(commands=COMMANDS))
+        pilot.app.push_screen(HelpScreen(commands=COMMANDS, also=(SessionsScreen,)))
         await settle(pilot)
 
     assert snap_compare(Stage(Garden, theme=theme), terminal_size=size, run_before=look)
@@ -139,7 +139,7 @@ def test_picture_of_the_words(snap_compare: SnapCompare) -> None:
     """The end of help: commands, and what X, Y, bullets and protection are."""
 
     async def look(pilot: Pilot[None]) -> None:
-        pilot.app.push_screen(HelpScreen(commands=COMMANDS))
+        pilot.app.push_screen(HelpScreen(commands=COMMANDS, also=(SessionsScreen,)))
         await settle(pilot)
         await pilot.press("end")
 
@@ -165,7 +165,7 @@ async def test_hostile_command_texts_are_text() -> None:
 
 @pytest.mark.parametrize(("keys", "answer"), [("y", True), ("n", False), ("escape", False), ("enter", False)])
 async def test_a_confirmation_is_answered_by_key_and_no_is_the_safe_answer(keys: str, answer: bool) -> None:
-    app = Stage(screen=lambda: ConfirmModal("Leave now?", detail=HOSTILE))
+    app = Stage(screen=lambda: ConfirmModal("Leave now? [bold]", detail=HOSTILE, yes="[red]Yes", no="[/]No"))
     async with app.run_test(size=NARROW) as pilot:
         await settle(pilot)
         assert is_safe(shown(app))

@@ -38,11 +38,15 @@ async def test_requests_during_a_run_are_one_more_run() -> None:
     running = asyncio.create_task(paced.run())
     await asyncio.sleep(0)
     assert not any(paced.ask() for _ in range(1_000))
-    await paced.run()
     work.gate.set()
     await running
     assert (work.runs, work.most_at_once) == (2, 1)
     assert work.pauses == [0.2, 0.2]
+
+
+async def test_only_the_first_to_ask_has_to_start_it() -> None:
+    paced = Paced(Work(), sleep=Work().sleep)
+    assert [paced.ask() for _ in range(3)] == [True, False, False]
 
 
 async def test_it_starts_again_after_it_was_done() -> None:

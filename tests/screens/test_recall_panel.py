@@ -144,6 +144,16 @@ async def test_enter_opens_the_words_o_the_transcript_and_i_quotes() -> None:
         assert app.asked[2:] == [Quote(first.text)]
 
 
+async def test_the_arrow_down_leads_from_the_question_to_the_results_and_the_slash_back() -> None:
+    app = stage(FakeSession(conversation(30)))
+    async with app.run_test(size=WIDE) as pilot:
+        await ask(pilot, "Question")
+        await pilot.press("slash")
+        assert app.query_one(Input).has_focus
+        await pilot.press("down")
+        assert app.query_one(RowList).has_focus
+
+
 async def test_a_click_opens_a_result() -> None:
     app = stage(FakeSession(conversation(30)))
     async with app.run_test(size=WIDE) as pilot:

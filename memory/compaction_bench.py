@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from memory.bench_conversation import CONSTRAINTS, conversation
+from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
 from memory.gist import gist
-from memory.queue import MIN_X_BUDGET, MIN_Y_BUDGET, TieredQueue
+from memory.queue import TieredQueue
 from memory.render import item_text, line_of
 from memory.store import MemoryStore
 from memory.values import View

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from memory import compaction, tier_ledger
+from memory.budgets import X_BUDGET, Y_BUDGET, check_budgets, note_budgets
 from memory.compaction import REABSTRACT, CompactionPlan
 from memory.excerpt import both_ends
 from memory.fitting import BULLETS_SHARE, fit
-from memory.render import held_text, item_text, left_out_line
+from memory.live_view import total_tokens, view_of
+from memory.render import held_text, left_out_line
 from memory.store import CONVERSATION, MemoryStore
 from memory.tokens import count_tokens
 from memory.values import (
@@ -31,11 +34,6 @@ from memory.values import (
     View,
     Voices,
 )
-
-X_BUDGET = 24_000
-Y_BUDGET = 80_000
-MIN_X_BUDGET = 50
-MIN_Y_BUDGET = 100
 
 HARD_CEILING = 2.0
 """Y at this many times its budget is compacted by excerpts at once, whatever the summariser is doing."""
@@ -79,7 +77,7 @@ class TieredQueue:
         summarizer_name: str = "summarize",
         alter: bool = True,
     ) -> None:
-        _check_budgets(x_budget, y_budget)
+        check_budgets(x_budget, y_budget)
         self.store = store
         self.kind = kind
         self.x_budget = x_budget
@@ -128,34 +126,23 @@ class TieredQueue:
 
     @property
     def x_tokens(self) -> int:
-        return _tokens(self._x)
+        return total_tokens(self._x)
 
     @property
     def y_tokens(self) -> int:
-        return _tokens(self._y) + _tokens(self._bullets)
+        return total_tokens(self._y) + total_tokens(self._bullets)
 
     @property
     def needs_compaction(self) -> bool:
         return self.y_tokens > self.y_budget
 
     def earlier_view(self) -> View:
-        """Everything older than X. It never exceeds Y's budget: raw items that wait for a compaction are left out."""
-        overflow, left_out = self._fitting_overflow()
-        tokens = _tokens(self._bullets) + _tokens(overflow)
-        if left_out:
-            tokens += count_tokens(left_out_line(len(left_out)))
-        return View(tuple(self._bullets), tuple(overflow), (), tuple(left_out), tokens)
+        """Everything older than X, within Y's budget: raw items that wait for a compaction may be left out."""
+        return view_of(self._bullets, self._y, (), self.y_budget)
 
     def current_view(self) -> View:
         """What a prompt reads: bullets, Y's raw overflow, X. Never more than both budgets and the newest turn."""
-        earlier = self.earlier_view()
-        return View(
-            earlier.bullets,
-            earlier.overflow,
-            tuple(self._x),
-            earlier.left_out,
-            earlier.tokens + self.x_tokens,
-        )
+        return view_of(self._bullets, self._y, self._x, self.y_budget)
 
     def snapshot(
         self,
@@ -225,12 +212,12 @@ class TieredQueue:
         Raises:
             ValueError: a budget is too small.
         """
-        _check_budgets(x_budget, y_budget)
+        check_budgets(x_budget, y_budget)
         self.x_budget = x_budget
         self.y_budget = y_budget
         self.demote()
         self._relieve()
-        self._note_budgets()
+        note_budgets(self.store, self.kind, x_budget, y_budget)
 
     # -- compaction --------------------------------------------------------------------------------------------
 
@@ -313,12 +300,6 @@ class TieredQueue:
         self._bullets = self.store.bullets(self.kind)
         self._generation = self.store.generation(self.kind)
 
-    def _note_budgets(self) -> None:
-        """Keep the budgets with the tiers that were cut to them, for ``verify``."""
-        budgets = f"{self.x_budget} {self.y_budget}"
-        if self.store.get_meta(budgets_key(self.kind)) != budgets:
-            self.store.set_meta(budgets_key(self.kind), budgets)
-
     def _item(self, event: Event) -> Item:
         opens_turn = event.protected or not self._x
         turn = event.seq if opens_turn else self._x[-1].turn
@@ -331,17 +312,17 @@ class TieredQueue:
     def _demoted(self, x: list[Item], y: list[Item]) -> tuple[list[Item], list[Item], Demotion | None]:
         """X and Y after whole turns have moved, already mirrored in the store."""
         turns = [list(items) for _, items in groupby(x, key=lambda item: item.turn)]
-        excess = _tokens(x) - self.x_budget
+        excess = total_tokens(x) - self.x_budget
         moving: list[Item] = []
         for turn in turns[:-1]:
             if excess <= 0:
                 break
             moving += turn
-            excess -= _tokens(turn)
+            excess -= total_tokens(turn)
         if not moving:
             return x, y, None
         seqs = tuple(item.event.seq for item in moving)
-        tokens = _tokens(moving)
+        tokens = total_tokens(moving)
         self.store.demote_pending(self.kind, seqs)
         self.store.record(self.kind, tier_ledger.DEMOTED, tier_ledger.demoted(seqs[-1], tokens))
         moved = [Item(item.event, "y", item.turn, item.tokens, item.spans) for item in moving]
@@ -350,7 +331,7 @@ class TieredQueue:
     def _relieve(self) -> None:
         """Compact where Y must not wait: at once with a summariser of its own, else only at the hard ceiling."""
         # Beside the bullets there must be room to say that something waits for a compaction.
-        if _tokens(self._bullets) + count_tokens(left_out_line(len(self._y))) > self.y_budget:
+        if total_tokens(self._bullets) + count_tokens(left_out_line(len(self._y))) > self.y_budget:
             self.compact_by_excerpts("the bullets alone were over the budget")
         if not self.needs_compaction:
             return
@@ -401,7 +382,7 @@ class TieredQueue:
             bullets_out=len(fitted),
             uncited=uncited,
             tokens_before=plan.tokens_before,
-            tokens_after=_tokens(fitted),
+            tokens_after=total_tokens(fitted),
             seconds=seconds,
             made_by=made_by,
             model_calls=model_calls,
@@ -423,51 +404,12 @@ class TieredQueue:
             self.on_compaction(done)
         return done
 
-    def _fitting_overflow(self) -> tuple[list[Item], list[Item]]:
-        """Y's raw items that fit beside the bullets, and the ones that do not: the oldest, the person's own last."""
-        excess = self.y_tokens - self.y_budget
-        if excess <= 0:
-            return list(self._y), []
-        excess += count_tokens(left_out_line(len(self._y)))
-        left_out: set[int] = set()
-        for item in sorted(self._y, key=lambda item: (item.event.protected, item.event.seq)):
-            if excess <= 0:
-                break
-            left_out.add(item.event.seq)
-            excess -= item.tokens
-        kept = [item for item in self._y if item.event.seq not in left_out]
-        return kept, [item for item in self._y if item.event.seq in left_out]
-
     def _tell_demotion(self, demotion: Demotion | None) -> None:
         if demotion is not None and self.on_demotion is not None:
             self.on_demotion(demotion)
 
 
-def budgets_key(kind: str) -> str:
-    """The fact in which a store keeps the budgets of a queue: X and Y, in tokens."""
-    return f"budgets:{kind}"
-
-
-def texts(items: Iterable[Item]) -> list[str]:
-    """What each raw item says in the view."""
-    return [item_text(item) for item in items]
-
-
-def _tokens(parts: Iterable[Item] | Iterable[Bullet]) -> int:
-    return sum(part.tokens for part in parts)
-
-
 def _in_thread(new: NewEvent, thread: str) -> NewEvent:
     if new.thread == thread:
         return new
-    from dataclasses import replace
-
     return replace(new, thread=thread)
-
-
-def _check_budgets(x_budget: int, y_budget: int) -> None:
-    if x_budget < MIN_X_BUDGET or y_budget < MIN_Y_BUDGET:
-        raise ValueError(
-            f"budgets are too small: X needs at least {MIN_X_BUDGET} tokens and Y at least {MIN_Y_BUDGET}"
-            f" (given {x_budget} and {y_budget})"
-        )

@@ -1,7 +1,7 @@
 """The tape file's tables.
 
 ``events`` and ``ledger`` are the record: append-only, guarded by triggers. Every other table is derived from them
-and can be dropped and rebuilt (``memory/rebuild.py``). How an older file becomes a current one: ``memory/migrations.py``.
+and can be dropped and rebuilt (``memory/rebuild.py``). ``memory/migrations.py`` makes an older file a current one.
 """
 
 from __future__ import annotations

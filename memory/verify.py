@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from memory.budgets import noted_budgets
 from memory.database import readable_errors
 from memory.errors import OttoError
 from memory.excerpt import join_spans
 from memory.ids import chunk_hash
-from memory.queue import X_BUDGET, Y_BUDGET, TieredQueue, budgets_key
+from memory.queue import TieredQueue
 from memory.rebuild import fold_store, thread_of
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import TIERED_KINDS, Bullet, Event, Item
@@ -150,8 +151,7 @@ def tiers_follow_from_the_tape(store: MemoryStore, kind: str) -> Iterator[str]:
 
 
 def view_fits(store: MemoryStore, kind: str) -> Iterator[str]:
-    recorded = store.get_meta(budgets_key(kind))
-    x_budget, y_budget = map(int, recorded.split()) if recorded else (X_BUDGET, Y_BUDGET)
+    x_budget, y_budget = noted_budgets(store, kind)
     queue = TieredQueue(store, kind, x_budget=x_budget, y_budget=y_budget, restore=True, alter=False)
     x = queue.recent_items
     newest = sum(item.tokens for item in x if item.turn == x[-1].turn)

@@ -12,8 +12,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Le
 
-from otto_tui.limits import LARGEST_BUDGET, SMALLEST_X_BUDGET, SMALLEST_Y_BUDGET
-from sessions.options import X_BUDGET, Y_BUDGET
+from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET, X_BUDGET, Y_BUDGET
+from otto_tui.limits import LARGEST_BUDGET
 
 FORBID_UNKNOWN = {"extra": "forbid"}
 """Read by pydantic from ``__pydantic_config__``: a key that is no setting is an error, never silence."""
@@ -58,9 +58,9 @@ class MemorySettings:
 
     __pydantic_config__ = FORBID_UNKNOWN
 
-    x_budget: Annotated[int, Ge(SMALLEST_X_BUDGET), Le(LARGEST_BUDGET)] = X_BUDGET
+    x_budget: Annotated[int, Ge(MIN_X_BUDGET), Le(LARGEST_BUDGET)] = X_BUDGET
     """Tokens of the newest turns, held word for word (X)."""
-    y_budget: Annotated[int, Ge(SMALLEST_Y_BUDGET), Le(LARGEST_BUDGET)] = Y_BUDGET
+    y_budget: Annotated[int, Ge(MIN_Y_BUDGET), Le(LARGEST_BUDGET)] = Y_BUDGET
     """Tokens of what is older: bullets and turns that wait for compaction (Y)."""
     scale_to_window: bool = True
     """Scale both budgets down to 40% of the chat model's window where that is smaller."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memory.queue import budgets_key
+from memory.budgets import budgets_key
 from memory.store import CONVERSATION, LedgerEntry, MemoryStore
 from memory.values import Bullet, Chunk, Event, Item, Span
 from sessions.display import one_line

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from memory.queue import MIN_X_BUDGET, MIN_Y_BUDGET
+from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
 from memory.text import storable
 from memory.values import BulletForm, Tier
 from sessions.display import one_line

@@ -7,12 +7,13 @@ from dataclasses import replace
 from itertools import takewhile
 
 from memory import vector_rows
-from memory.queue import budgets_key
+from memory.budgets import budgets_key
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import Event
 from sessions import tapes
 from sessions.ids import fork_title, new_session_id
 from sessions.options import Options
+from sessions.remembered_model import MODEL_FACT
 from sessions.rows import SessionRow
 from sessions.snapshots import reading_at_once
 from sessions.tape_building import finish, fit_to_budgets, unfinished_tape, write_record
@@ -72,8 +73,6 @@ def _turns(events: Sequence[Event]) -> int:
 
 def _take_along(source: MemoryStore, store: MemoryStore) -> None:
     """The model that answers, and the vectors that are made already: they belong to chunks that are the same here."""
-    from sessions.session import MODEL_FACT
-
     stamp = source.get_meta(vector_rows.STAMP_KEY)
     with store.transaction() as db:
         store.set_meta(MODEL_FACT, source.get_meta(MODEL_FACT))

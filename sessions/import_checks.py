@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from memory.budgets import budgets_key
 from memory.chunk_rows import Piece
 from memory.ids import chunk_hash
-from memory.queue import budgets_key
 from memory.ranges import pack
 from memory.store import CONVERSATION, LedgerEntry
 from memory.tier_ledger import IMPORTED

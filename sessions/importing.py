@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from memory.queue import budgets_key
+from memory.budgets import budgets_key
 from memory.store import CONVERSATION, MemoryStore
 from sessions.display import one_line
 from sessions.errors import ImportRefused

@@ -22,7 +22,8 @@ from sessions.trash import Trash
 
 if TYPE_CHECKING:
     from memory.verify import VerifyReport
-    from sessions.session import OpenModel, Session
+    from sessions.models import OpenModel
+    from sessions.session import Session
 
 SEARCH_LIMIT = 50
 """Most hits of a search."""
@@ -178,16 +179,13 @@ class Library:
         """Make the vectors of a session anew with the current embedding model; ``progress(done, total)``.
 
         Raises:
-            SessionBusy: it is open in another process.
+            SessionBusy: it is open, here or in another process.
             EmbeddingUnavailable: there is no model to do it with.
         """
-        session = await self.open(id)
-        try:
-            if session.read_only:
-                raise SessionBusy(taken_sentence(SessionLock(self._shelf.path(session.id)).owner()))
-            await session.reembed(progress)
-        finally:
-            await session.close()
+        from sessions.reembedding import reembed_tape
+
+        row = await asyncio.to_thread(self._shelf.find, id)
+        await reembed_tape(self.options, row.id, progress)
 
     async def verify(self, id: str) -> VerifyReport:
         """Check everything that must hold of a session on its file."""

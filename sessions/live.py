@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from memory.queue import MIN_X_BUDGET, MIN_Y_BUDGET, TieredQueue
+from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
+from memory.queue import TieredQueue
 from memory.store import MemoryStore
 from memory.values import NewEvent
 from sessions.lock import SessionLock

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from memory.values import RecallResult
 from sessions.chat_model import (
@@ -29,6 +31,7 @@ __all__ = [
     "FoundServer",
     "Message",
     "ModelError",
+    "OpenModel",
     "Piece",
     "ReasoningDelta",
     "TextDelta",
@@ -43,6 +46,12 @@ __all__ = [
 
 Recall = Callable[[str], Awaitable[RecallResult]]
 """Looks a question up in the session's own memory."""
+
+
+class OpenModel(Protocol):
+    """How a session gets its models: ``open_model``, or a script in its place."""
+
+    def __call__(self, name: str, options: Options, *, recall: Recall | None = None) -> ChatModel: ...
 
 
 def open_model(name: str, options: Options, *, recall: Recall | None = None) -> ChatModel:
@@ -61,7 +70,11 @@ def open_model(name: str, options: Options, *, recall: Recall | None = None) -> 
 
 
 async def preload() -> None:
-    """Import what the first request needs, on a thread. Takes seconds; call it after the first paint."""
-    from sessions.litellm_door import load_for_requests, on_daemon_thread
+    """Import what the first request needs, on a thread. Takes seconds; call it after the first paint.
 
-    await on_daemon_thread(load_for_requests)
+    What cannot be imported shows when a model is used.
+    """
+    from sessions.litellm_door import litellm_ready
+
+    with contextlib.suppress(ModelError):
+        await litellm_ready()

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-X_BUDGET = 24_000
-Y_BUDGET = 80_000
+from memory.budgets import X_BUDGET, Y_BUDGET
+
 OFFLINE = "offline"
 
 

@@ -7,10 +7,8 @@ to subscribers as typed events (``sessions/events.py``).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Protocol
 
 from memory.errors import OttoError, StoreReadOnly, UnknownId
 from memory.store import CONVERSATION
@@ -44,26 +42,16 @@ from sessions.ids import checked_title, new_session_id, title_of
 from sessions.index import SessionIndex
 from sessions.live import LiveMemory, scaled_budgets
 from sessions.lock import SessionLock, taken_sentence
-from sessions.models import open_model
+from sessions.models import OpenModel, open_model
 from sessions.options import Options
+from sessions.remembered_model import remember_model, remembered_model
 from sessions.rows import SessionRow
 from sessions.totals import Totals, totals_of
 from sessions.turn import Turn
 from sessions.view import SYSTEM_PROMPT, messages_of
 
 NEW_TITLE = "New session"
-MODEL_FACT = "model"
-"""What the tape remembers of its model: the settings' model at the time, and the one in use, a line each."""
-
 Unsubscribe = Callable[[], None]
-
-
-class OpenModel(Protocol):
-    """How a session gets its models: ``sessions.models.open_model``, or a script in its place."""
-
-    def __call__(
-        self, name: str, options: Options, *, recall: Callable[[str], Awaitable[RecallResult]] | None = None
-    ) -> ChatModel: ...
 
 
 class Session:
@@ -301,7 +289,7 @@ class Session:
         if self._memory is not None and not self.read_only:
             memory = self._memory
             await memory.run(memory.queue.set_budgets, *await self._scaled_budgets())
-            await memory.run(memory.store.set_meta, MODEL_FACT, f"{self.options.chat}\n{name}")
+            await memory.run(remember_model, memory.store, self.options.chat, name)
         if self._compactor is not None:
             self._compactor.use(self._summarizer())
             self._compactor.poke()
@@ -368,8 +356,7 @@ class Session:
         updated = done.event.t_event if done.event is not None else ""
         try:
             await asyncio.to_thread(self._index.record, self._row(turns=counts.turns, updated=updated))
-            fact = f"{self.options.chat}\n{self.model_name}"
-            await memory.run(memory.store.set_meta, MODEL_FACT, fact)
+            await memory.run(remember_model, memory.store, self.options.chat, self.model_name)
         except OttoError as error:
             self._emit(Notice(f"The list of sessions was not updated. {error}"))
 
@@ -418,9 +405,8 @@ class Session:
         self._poke()
 
     async def _take_up_model(self, memory: LiveMemory) -> None:
-        settings, _, used = (await memory.run(memory.store.get_meta, MODEL_FACT) or "").partition("\n")
-        # A model that was chosen inside the session stays, until the settings themselves name another.
-        if used and settings == self.options.chat and used != self.model_name:
+        used = await memory.run(remembered_model, memory.store, self.options.chat)
+        if used is not None and used != self.model_name:
             try:
                 self._model = self._open_model(used, self.options, recall=self.recall)
             except OttoError as error:
@@ -478,8 +464,3 @@ class Session:
 def _last_said(memory: LiveMemory) -> Event | None:
     items = memory.queue.recent_items
     return items[-1].event if items else None
-
-
-def session_path(options: Options, id: str) -> Path:
-    """Where the tape of a session stands."""
-    return tapes.tape_path(options.home, id)

@@ -17,7 +17,7 @@ from memory.verify import verify
 from sessions import tapes
 from sessions.library import Library
 from sessions.options import Options
-from sessions.session import MODEL_FACT
+from sessions.remembered_model import MODEL_FACT
 from tests.sessions.made_sessions import conversation, made, options_for, short_summary
 
 ID = "20260302-garden"

@@ -81,7 +81,7 @@ def recall(
         window = min(window, PROCEDURAL_WINDOW)
     candidates = behind_bullets(store, kind, left_out)
     ranked = _rank(store, query, candidates, embedder, cache)
-    picked = _pick(ranked, candidates, max_chunks, window, token_budget)
+    picked = pick(ranked.scores, candidates, max_chunks, window, token_budget)
     items = _items(store, candidates, ranked, picked, token_budget)
     tokens = sum(count_tokens(item.text) for item in items)
     bullets = _bullets(store, kind, [candidates.seqs[place] for place in picked.hits], top_k, token_budget - tokens)
@@ -115,7 +115,7 @@ def recall_chunks(
         window = min(window, PROCEDURAL_WINDOW)
     candidates = of_event_kind(store, kind)
     ranked = _rank(store, query, candidates, embedder, cache)
-    picked = _pick(ranked, candidates, max_chunks, window, token_budget, same_event=True)
+    picked = pick(ranked.scores, candidates, max_chunks, window, token_budget, same_event=True)
     items = _items(store, candidates, ranked, picked, token_budget)
     return RecallResult(
         ranked_by=ranked.by,
@@ -133,13 +133,9 @@ class _Ranked:
     scores: Scores
     warning: str | None
 
-    def best(self, count: int) -> list[int]:
-        """The places of the best hits, best first."""
-        return [int(place) for place in best_first(self.scores)[: max(0, count)]]
-
 
 @dataclass(frozen=True)
-class _Picked:
+class Picked:
     """Places of the chunks to return."""
 
     hits: tuple[int, ...]
@@ -200,17 +196,17 @@ def _dense(
     return Dense(embedder, matrix, places), warning
 
 
-def _pick(
-    ranked: _Ranked,
+def pick(
+    scores: Scores,
     candidates: Candidates,
     max_chunks: int,
     window: int,
     token_budget: int,
     *,
     same_event: bool = False,
-) -> _Picked:
+) -> Picked:
     """Spend the budget best first; what does not fit is passed over for what does."""
-    hits = ranked.best(max_chunks)
+    hits = [int(place) for place in best_first(scores)[: max(0, max_chunks)]]
     paid: set[int] = set()
     left = token_budget
 
@@ -235,12 +231,12 @@ def _pick(
         pay(around(hit) if hit in paid else [])
     if hits and not paid:
         # Even the best does not fit: it is returned in part.
-        return _Picked((hits[0],), frozenset())
-    return _Picked(tuple(hit for hit in hits if hit in paid), frozenset(paid.difference(hits)))
+        return Picked((hits[0],), frozenset())
+    return Picked(tuple(hit for hit in hits if hit in paid), frozenset(paid.difference(hits)))
 
 
 def _items(
-    store: MemoryStore, candidates: Candidates, ranked: _Ranked, picked: _Picked, token_budget: int
+    store: MemoryStore, candidates: Candidates, ranked: _Ranked, picked: Picked, token_budget: int
 ) -> tuple[RecallItem, ...]:
     places = sorted({*picked.hits, *picked.neighbours})
     events = {event.seq: event for event in store.events_at(candidates.seqs[place] for place in places)}

@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from sessions.chat_model import ModelError
+from sessions.display import one_line
+
 _ENVIRONMENT: Mapping[str, str] = {
     # Each of these would make litellm fetch something, read a .env file or print.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -65,13 +68,22 @@ def load_litellm() -> Any:
 
 
 async def litellm_ready() -> Any:
-    """litellm, imported on a thread when it has not been yet."""
-    if load_litellm.cache_info().currsize:
-        return load_litellm()
-    return await on_daemon_thread(load_litellm)
+    """litellm and all that a request needs of it, imported on a thread when it has not been yet.
+
+    Raises ``ModelError`` when it cannot be imported.
+    """
+    if load_for_requests.cache_info().currsize:
+        return load_for_requests()
+    try:
+        return await _on_daemon_thread(load_for_requests)
+    except Exception as error:
+        raise ModelError(
+            f"litellm, through which all vendors are reached, cannot be loaded ({one_line(str(error), 200)}): "
+            "install Otto again.",
+        ) from error
 
 
-async def on_daemon_thread(work: Callable[[], Any]) -> Any:
+async def _on_daemon_thread(work: Callable[[], Any]) -> Any:
     """The result of ``work``, done on a thread that keeps nobody from quitting."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
@@ -98,8 +110,9 @@ async def on_daemon_thread(work: Callable[[], Any]) -> Any:
     return await done
 
 
-def load_for_requests() -> None:
-    """Everything that the first request would otherwise wait for. Takes seconds; make it on a thread."""
+@cache
+def load_for_requests() -> Any:
+    """litellm and everything else that the first request would wait for. Takes seconds; call it on a thread."""
     litellm = load_litellm()
     with _collector_at_rest():
         for module in _USED_BY_REQUESTS:
@@ -109,7 +122,10 @@ def load_for_requests() -> None:
         from sessions.watched_client import certificates
 
         certificates()
-        asyncio.run(_rehearse(litellm))
+        # What fails here fails again, and is told, in a real request.
+        with contextlib.suppress(Exception):
+            asyncio.run(_rehearse(litellm))
+    return litellm
 
 
 async def _rehearse(litellm: Any) -> None:

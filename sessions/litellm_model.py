@@ -16,6 +16,9 @@ from sessions.server_windows import ollama_context, server_window
 from sessions.vendor_request import VendorRequest
 from sessions.vendors import find_target
 
+_CACHE_MARKS = [{"location": "message", "role": "system"}, {"location": "message", "index": -1}]
+"""Anthropic, unlike the others, caches only what it is asked to cache; a conversation's beginning rarely changes."""
+
 
 class LitellmModel:
     """Implements ``ChatModel`` for every vendor that litellm knows. Keeps no connection between requests."""
@@ -36,7 +39,7 @@ class LitellmModel:
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncGenerator[Piece, None]:
         if self._target.problem is not None:
             raise self._target.problem
-        more = await self._more_settings()
+        more = await self._more_settings(messages)
         request = VendorRequest(await litellm_ready(), self._target, self._options)
         try:
             await request.open(messages, tools, **more)
@@ -67,8 +70,10 @@ class LitellmModel:
             return told
         return await asyncio.to_thread(listed_window, target.litellm_model) if target.price_as else None
 
-    async def _more_settings(self) -> dict[str, Any]:
-        if self._target.route != "ollama":
-            return {}
-        window = await self.window()
-        return {"num_ctx": window} if window and self._ollama_must_be_asked else {}
+    async def _more_settings(self, messages: Sequence[Message]) -> dict[str, Any]:
+        if self._target.route == "ollama":
+            window = await self.window()
+            return {"num_ctx": window} if window and self._ollama_must_be_asked else {}
+        if self._target.route == "anthropic" and len(messages) > 1:
+            return {"cache_control_injection_points": _CACHE_MARKS}
+        return {}

@@ -97,7 +97,12 @@ class VendorRequest:
         from sessions.watched_client import WatchedClient
 
         options = self._options
-        self._http = WatchedClient(self.watch, connect=options.connect_timeout, idle=options.idle_timeout)
+        self._http = WatchedClient(
+            self.watch,
+            connect=options.connect_timeout,
+            idle=options.idle_timeout,
+            by_proxy=not self._target.nearby,
+        )
         if self._target.route == "openai":
             import openai
 

@@ -198,7 +198,7 @@ def _unlisted_target(name: str, options: Options) -> Target:
         name=name,
         model=model or name,
         litellm_model=name,
-        label=prefix,
+        label=prefix.replace("_", " ").title(),
         route="other",
         api_base=None,
         api_key=options.environ.get(variable) if variable else None,

@@ -15,12 +15,12 @@ from sessions.wire_watch import Watch
 class WatchedClient(httpx.AsyncClient):
     """Reports everything to ``watch`` and keeps to its own times, whatever its caller asks for.
 
-    ``connect`` and ``idle`` are in seconds. Closing the client closes the connection. It is a subclass since httpx
-    has no hook that sees a connection fail.
+    ``connect`` and ``idle`` are in seconds; with ``by_proxy`` the usual proxy variables count. Closing the client
+    closes the connection. It is a subclass since httpx has no hook that sees a connection fail.
     """
 
-    def __init__(self, watch: Watch, *, connect: float, idle: float) -> None:
-        super().__init__(verify=certificates(), follow_redirects=True)
+    def __init__(self, watch: Watch, *, connect: float, idle: float, by_proxy: bool) -> None:
+        super().__init__(verify=certificates(), follow_redirects=True, trust_env=by_proxy)
         self._watch = watch
         self._times = {"connect": connect, "read": idle, "write": idle, "pool": connect}
 

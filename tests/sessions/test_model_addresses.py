@@ -108,6 +108,14 @@ async def test_a_vendor_that_only_litellm_knows_well_works_too(tmp_path: Path) -
             assert_is_a_sentence(error)
 
 
+async def test_a_server_nearby_is_reached_without_the_proxy(
+    vendor: LoopbackVendor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    assert text_of(await pieces_of(model_of(vendor, tmp_path))) == "Reply 1 to: hello"
+
+
 async def test_a_name_of_no_known_vendor_says_how_to_write_it(tmp_path: Path) -> None:
     with LoopbackVendor("openai") as vendor:
         _, error = await failing(open_model("wizard-99", vendor.options(tmp_path, environ={}, chat="wizard-99")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sessions.models import (
     TextDelta,
     ToolCall,
     open_model,
+    preload,
 )
 from tests.sessions.asking import (
     HELLO,
@@ -168,6 +170,18 @@ async def test_a_page_of_html_is_not_taken_for_a_reply(tmp_path: Path) -> None:
         _, error = await failing(model_of(vendor, tmp_path))
     assert error.kind == "garbled"
     assert_is_a_sentence(error)
+
+
+async def test_a_broken_install_is_told_when_a_model_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    @cache
+    def broken() -> Any:
+        raise ImportError("No module named 'litellm'")
+
+    monkeypatch.setattr("sessions.litellm_door.load_for_requests", broken)
+    await preload()
+    with LoopbackVendor("openai") as vendor:
+        _, error = await failing(model_of(vendor, tmp_path))
+    assert "install Otto again" in str(error)
 
 
 async def test_no_key_and_no_password_is_ever_in_a_sentence(vendor: LoopbackVendor, tmp_path: Path) -> None:

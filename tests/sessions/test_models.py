@@ -50,6 +50,29 @@ async def test_a_reply_costs_what_the_price_list_says(vendor: LoopbackVendor, do
     assert finish.cost == pytest.approx(dollars)
 
 
+@pytest.mark.parametrize("vendor", ["openai", "anthropic", "gemini"], indirect=True)
+async def test_what_a_vendor_had_in_its_cache_costs_less(vendor: LoopbackVendor, tmp_path: Path) -> None:
+    vendor.say("ok", usage=(10_000, 10))
+    vendor.say("ok", usage=(10_000, 10), cached=9_000)
+    model = model_of(vendor, tmp_path)
+    fresh, cached = [finish_of(await pieces_of(model)) for _ in range(2)]
+    assert fresh.usage == cached.usage == Usage(10_000, 10)
+    assert fresh.cost is not None
+    assert cached.cost is not None
+    assert 0 < cached.cost < 0.7 * fresh.cost
+
+
+async def test_anthropic_is_asked_to_cache_conversations_but_not_single_prompts(tmp_path: Path) -> None:
+    with LoopbackVendor("anthropic") as vendor:
+        model = model_of(vendor, tmp_path)
+        await pieces_of(model)
+        await model.complete("once only")
+        conversation, prompt = (json.dumps(request.body) for request in vendor.conversations)
+        assert conversation.count("cache_control") == 2
+        assert "cache_control" not in prompt
+        assert vendor.chats[0].chat.prompt == "hello"
+
+
 async def test_what_a_server_does_not_count_is_not_made_up(vendor: LoopbackVendor, tmp_path: Path) -> None:
     vendor.say("some words", usage=None)
     pieces = await pieces_of(model_of(vendor, tmp_path))

@@ -40,7 +40,9 @@ class AnthropicWire:
         usage = counted_usage(asked, reply)
         start = {**_envelope(asked), "content": [], "stop_reason": None, "stop_sequence": None}
         if usage:
-            start["usage"] = {"input_tokens": usage[0], "output_tokens": 1}
+            start["usage"] = {"input_tokens": usage[0] - reply.cached, "output_tokens": 1}
+            if reply.cached:
+                start["usage"]["cache_read_input_tokens"] = reply.cached
         head = _event({"type": "message_start", "message": start})
         head += _event({"type": "ping"})
         body: list[bytes] = []

@@ -53,6 +53,8 @@ class GeminiWire:
         final = _response(asked, [{"text": ""}], _finish(reply))
         if usage := counted_usage(asked, reply):
             final["usageMetadata"] = _usage(usage)
+            if reply.cached:
+                final["usageMetadata"]["cachedContentTokenCount"] = reply.cached
         error = sse({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}})
         return Frames(head, tuple(body), sse(final), b'data: {"candidates": [{"content": {"par\n\n', error)
 

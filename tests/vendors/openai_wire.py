@@ -46,7 +46,7 @@ class OpenAIWire:
         tail = chunk({}, _finish(reply))
         usage = counted_usage(asked, reply)
         if usage is not None and (asked.usage_wanted or reply.usage != "counted"):
-            tail += sse({**_envelope(asked), "choices": [], "usage": _usage(usage)})
+            tail += sse({**_envelope(asked), "choices": [], "usage": _usage(usage, reply)})
         tail += sse("[DONE]")
         error = sse(
             {
@@ -67,7 +67,7 @@ class OpenAIWire:
             **_envelope(asked),
             "object": "chat.completion",
             "choices": [{"index": 0, "message": message, "finish_reason": _finish(reply)}],
-            **({"usage": _usage(usage)} if usage else {}),
+            **({"usage": _usage(usage, reply)} if usage else {}),
         }
 
     def failure(self, asked: Asked, failure: Failure) -> dict[str, Any]:
@@ -134,8 +134,9 @@ def _finish(reply: Reply) -> str:
     return "tool_calls" if reply.tools else reply.finish
 
 
-def _usage(usage: tuple[int, int]) -> dict[str, int]:
-    return {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+def _usage(usage: tuple[int, int], reply: Reply) -> dict[str, Any]:
+    counted = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+    return {**counted, "prompt_tokens_details": {"cached_tokens": reply.cached}} if reply.cached else counted
 
 
 _FAILURES: dict[str, tuple[str, str, str | None]] = {

@@ -37,6 +37,8 @@ class Reply:
     tools: tuple[ToolUse, ...] = ()
     usage: tuple[int, int] | Literal["counted"] | None = "counted"
     """Prompt and completion tokens; ``counted`` takes a quarter of the characters; None sends none."""
+    cached: int = 0
+    """How many of the prompt's tokens were in the vendor's cache, and so cost less."""
     finish: Literal["stop", "length", "refused"] = "stop"
     ending: Ending = "whole"
     after: int | None = None

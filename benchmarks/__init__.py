@@ -1,0 +1,1 @@
+"""What Otto costs a person in time, always as a ratio of two things measured in one run on one machine."""

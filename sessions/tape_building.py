@@ -106,10 +106,10 @@ def fit_to_budgets(store: MemoryStore, budgets: str | None, options: Options) ->
 
 def _remove_left_behind(folder: Path) -> None:
     """What a killed process was building. Half a tape is of no use: its source is still there."""
-    for path in folder.glob(f".*{_ENDING}"):
+    for path in folder.glob(f".*{_ENDING}*"):
         owner = path.name[1:].split("-", 1)[0]
         if owner.isdigit() and not _alive(int(owner)):
-            _remove(path)
+            path.unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:
@@ -125,5 +125,5 @@ def _alive(pid: int) -> bool:
 
 
 def _remove(path: Path) -> None:
-    for end in ("", "-wal", "-shm"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
+    for part in path.parent.glob(f"{path.name}*"):
+        part.unlink(missing_ok=True)

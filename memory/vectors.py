@@ -16,8 +16,8 @@ from memory.errors import EmbeddingUnavailable
 from memory.store import MemoryStore
 from memory.values import EmbeddingState
 
-BATCH = 64
-"""Texts embedded at a time, and vectors written in one transaction."""
+BATCH = 32
+"""Texts embedded at a time, and vectors written in one transaction; a stop waits for one batch, about a second."""
 
 
 def current_stamp(store: MemoryStore) -> str | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
-from textual.widgets import Footer, Markdown
+from textual.widgets import Footer
 from textual.worker import Worker, WorkerState
 
 from memory.errors import OttoError
@@ -33,6 +33,9 @@ from screens.transcript import Transcript
 from sessions.display import displayable, one_line
 from sessions.events import Compacted, Demoted, MemoryChanged, Notice, Said, SessionEvent, TurnDone, Waiting
 from sessions.options import OFFLINE
+
+if TYPE_CHECKING:
+    from textual.widgets import Markdown
 
 NO_MODEL = "offline: it only quotes. Set OPENAI_API_KEY or start Ollama, then press F8"
 """On one line of 80 columns: how to get a real model."""
@@ -371,8 +374,7 @@ class ChatScreen(Screen[None]):
         elif event.line.id == "below":
             self.transcript.to_end()
 
-    @on(Markdown.LinkClicked)
-    def _link_clicked(self, event: Markdown.LinkClicked) -> None:
+    def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
         from screens.link_screen import LinkScreen, Wish
 
         event.stop()

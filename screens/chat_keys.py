@@ -19,6 +19,5 @@ def bindings() -> Iterator[Binding]:
                 command.footer or command.title,
                 show=bool(command.footer),
                 priority=True,
-                tooltip=command.help,
                 id=f"chat.{command.name}",
             )

@@ -46,7 +46,7 @@ class LongText(VerticalGroup):
         return Static(Content(displayable(part.removesuffix("\n") if self._shown < len(self.text) else part)))
 
     def _what_is_left(self) -> str:
-        left = self.text.count("\n", self._shown) + 1
+        left = self.text.count("\n", self._shown) + (0 if self.text.endswith("\n") else 1)
         if left > 1:
             return f"... {grouped(left)} more lines: enter shows more"
         return f"... {grouped(len(self.text) - self._shown)} more characters: enter shows more"

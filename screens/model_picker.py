@@ -92,7 +92,7 @@ class ModelPicker(ModalScreen[str | None]):
         typed = self.query_one("#picker-name", Input).value.strip()
         fitting = [choice for choice in self._choices if typed.lower() in choice.name.lower()]
         self._names = [choice.name for choice in fitting]
-        options = [Option(_shown(choice)) for choice in fitting]
+        options = [Option(Content.assemble(*_shown(choice))) for choice in fitting]
         if typed and typed not in self._names:
             self._names.append(typed)
             options.append(Option(Content(f"use the name {one_line(typed, 60)}")))
@@ -100,5 +100,5 @@ class ModelPicker(ModalScreen[str | None]):
         self._list.highlighted = 0 if options else None
 
 
-def _shown(choice: ModelChoice) -> Content:
-    return Content.assemble(one_line(choice.name, 60), (f"  {one_line(choice.why, 60)}", "$foreground 55%"))
+def _shown(choice: ModelChoice) -> tuple[str, tuple[str, str]]:
+    return one_line(choice.name, 60), (f"  {one_line(choice.why, 60)}", "$foreground 55%")

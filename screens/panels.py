@@ -85,8 +85,15 @@ class SidePanel(Vertical):
 
     async def fit(self, *, wide: bool) -> None:
         """The terminal has become wide or narrow: a wide one shows again what it showed last, at first the memory."""
-        if wide != self._wide:
-            self._wide = wide
+        if wide == self._wide:
+            return
+        begins = self._wide is None
+        self._wide = wide
+        if begins and wide:
+            # The place of the panel is painted at once, what stands in it after the first paint.
+            self.screen.add_class("-panel")
+            self.call_after_refresh(self.show, self._beside)
+        else:
             await self.show(self._beside if wide else "chat")
 
     async def toggle(self, panel: Panel) -> None:

@@ -14,7 +14,6 @@ from memory.values import Event
 from screens.blocks import RETRY, speaker_line
 from screens.long_text import LongText
 from screens.press_line import PressLine
-from screens.reply_markdown import LARGEST, ReplyMarkdown
 from screens.reply_pieces import Piece, PieceCutter
 from screens.wording import moment_of
 from sessions.display import displayable
@@ -69,6 +68,9 @@ class ReplyBlock(VerticalGroup):
             )
 
     async def _draw(self, piece: Piece) -> None:
+        # Markdown is not imported before the first reply: it would be a tenth of the time to the first paint.
+        from screens.reply_markdown import ReplyMarkdown
+
         if piece.kind == "closed":
             with self.app.batch_update():
                 await self.mount(ReplyMarkdown(piece.text))
@@ -116,4 +118,6 @@ class Code(Static):
 
 
 def _whole(text: str) -> Widget:
+    from screens.reply_markdown import LARGEST, ReplyMarkdown
+
     return ReplyMarkdown(text) if len(text) <= LARGEST else LongText(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,11 +47,7 @@ class PieceCutter:
         """Pieces to draw now, neighbours of one kind joined."""
         lines = (self._held + text).splitlines(keepends=True)
         self._held = ""
-        found: list[Piece] = []
-        for line in lines:
-            for piece in self._take(line):
-                _join(found, piece)
-        return found
+        return _joined(piece for line in lines for piece in self._take(line))
 
     def _take(self, line: str) -> Iterator[Piece]:
         whole = line.endswith("\n")
@@ -108,9 +104,12 @@ def _within(text: str, most: int) -> Iterator[str]:
         yield text[start : start + most]
 
 
-def _join(found: list[Piece], piece: Piece) -> None:
-    if found and not piece.fresh and found[-1].kind == piece.kind:
-        last = found.pop()
-        found.append(Piece(last.kind, last.text + piece.text, last.fresh))
-    else:
-        found.append(piece)
+def _joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """A piece that is no fresh start becomes one with the piece before it."""
+    runs: list[list[Piece]] = []
+    for piece in pieces:
+        if runs and not piece.fresh and runs[-1][0].kind == piece.kind:
+            runs[-1].append(piece)
+        else:
+            runs.append([piece])
+    return [Piece(run[0].kind, "".join(piece.text for piece in run), run[0].fresh) for run in runs]

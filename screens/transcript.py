@@ -28,6 +28,8 @@ from sessions.events import Notice
 DRAWS_A_SECOND = 12
 """Most often that a growing reply is drawn."""
 
+NO_REPLY = "There is no reply to this yet."
+
 NOTICES_SHOWN = 5
 
 OLDER = "older turns: page up, or enter here"
@@ -66,6 +68,7 @@ class Transcript(VerticalScroll, can_focus=True):
         self._place = ReadingPlace(self)
         self._lock = asyncio.Lock()
         self._height_read = 0
+        self._rebuilding = False
 
     def on_mount(self) -> None:
         self.anchor()
@@ -110,6 +113,13 @@ class Transcript(VerticalScroll, can_focus=True):
                 await self._shed_oldest()
             self._offer_retry()
 
+    async def turn_is_over(self) -> None:
+        """Nothing is under way any more: offer to ask again if that makes sense."""
+        async with self._lock:
+            if self.at_tail:
+                await self._show_failure()
+            self._offer_retry()
+
     async def say(self, notice: Notice) -> None:
         """Add a sentence from Otto at the end."""
         async with self._lock:
@@ -134,8 +144,7 @@ class Transcript(VerticalScroll, can_focus=True):
         self._stop_following()
         for block in self._blocks:
             block.set_class(block.seq == seq, "-found")
-            if block.seq == seq:
-                self.scroll_to_widget(block, top=True, animate=False, force=True)
+        self.call_after_refresh(self._bring_into_sight, seq)
         return True
 
     # moving
@@ -166,7 +175,7 @@ class Transcript(VerticalScroll, can_focus=True):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self._note_what_is_read()
-        if self._place.holding or self._window is None:
+        if self._place.holding or self._rebuilding or self._window is None:
             return
         if new_value < old_value and new_value <= 1 and not self._window.at_start:
             self._load_older()
@@ -201,7 +210,7 @@ class Transcript(VerticalScroll, can_focus=True):
                 await self._window.to_start()
                 await self._rebuild()
         self._stop_following()
-        self.scroll_home(animate=False)
+        self.call_after_refresh(self._bring_into_sight, None)
 
     async def _show_tail(self) -> None:
         if self._window is None or self.conversation is None:
@@ -218,6 +227,7 @@ class Transcript(VerticalScroll, can_focus=True):
         """Blocks for what the window holds, in place of all there was."""
         if self._window is None:
             return
+        self._rebuilding = True
         self._drawing = None
         self._blocks = self._blocks_for_window()
         self._fold.forget_line()
@@ -226,6 +236,15 @@ class Transcript(VerticalScroll, can_focus=True):
             await self.mount_all([*self._top(), *self._blocks] or [Welcome()])
             await self._fold.place(self, self._blocks)
         self.at_tail = self._window.at_tail
+        self.call_after_refresh(self._rebuilt)
+
+    def _rebuilt(self) -> None:
+        self._rebuilding = False
+
+    def _bring_into_sight(self, seq: int | None) -> None:
+        """This event, or the very top, to the top of what is seen."""
+        block = self._block(seq) if seq is not None else None
+        self.scroll_to(y=block.virtual_region.y if block is not None else 0, animate=False, immediate=True)
 
     def _blocks_for_window(self) -> list[Block]:
         if self._window is None or self.conversation is None:
@@ -338,19 +357,32 @@ class Transcript(VerticalScroll, can_focus=True):
 
     async def _show_failure(self) -> None:
         await self._remove(FailureBlock)
-        conversation = self.conversation
-        if conversation is not None and conversation.failure is not None:
-            await self.mount(FailureBlock(conversation.failure, can_retry=conversation.session.can_retry))
+        if self.conversation is None:
+            return
+        session, sentence = self.conversation.session, self.conversation.failure
+        if (
+            sentence is None
+            and self._retriable
+            and not self.conversation.busy
+            and not isinstance(self._blocks[-1], ReplyBlock)
+        ):
+            sentence = NO_REPLY
+        if sentence is not None:
+            await self.mount(FailureBlock(sentence, can_retry=session.can_retry))
 
     def _offer_retry(self) -> None:
         """The key to ask again stands on the last reply alone, and only while it is of use."""
-        conversation = self.conversation
-        if conversation is None:
-            return
-        wanted = conversation.session.can_retry and conversation.failure is None and not conversation.busy
+        wanted = self._retriable and self.conversation is not None and self.conversation.failure is None
         for block in self._blocks:
             if isinstance(block, ReplyBlock):
                 block.set_class(wanted and block is self._blocks[-1], "-can-retry")
+
+    @property
+    def _retriable(self) -> bool:
+        conversation = self.conversation
+        if conversation is None or not self._blocks or not self.at_tail:
+            return False
+        return conversation.session.can_retry and not conversation.session.read_only
 
     # pieces
 

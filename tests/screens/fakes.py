@@ -24,7 +24,7 @@ from memory.values import (
     RecallItem,
     RecallResult,
 )
-from sessions.events import Compacted, Delta, MemoryChanged, Notice, Said, SessionEvent, TurnDone, Waiting
+from sessions.events import Compacted, Delta, MemoryChanged, Notice, Said, SessionEvent, ToolUsed, TurnDone, Waiting
 from sessions.options import Options
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -185,6 +185,9 @@ class FakeSession:
                 self.emit(Delta(step))
                 await asyncio.sleep(0)
             else:
+                if isinstance(step, ToolUsed):
+                    used = {"kind": "note", "source": step.name, "meta": {"summary": step.summary}}
+                    self._write("tool", step.arguments, **used)
                 self.emit(step)
             if stopped or self._stop.is_set():
                 stopped = True
@@ -235,7 +238,7 @@ class FakeSession:
     async def snapshot(self) -> MemorySnapshot:
         if self.fixed_snapshot is not None:
             return self.fixed_snapshot
-        raw = self.tape[-self.raw_events :]
+        raw = self._tiered[-self.raw_events :]
         half = len(raw) // 2
         overflow = tuple(self._item(event, "y") for event in raw[:half]) if self._folded else ()
         recent = tuple(self._item(event, "x") for event in (raw[half:] if self._folded else raw))
@@ -257,15 +260,19 @@ class FakeSession:
         )
 
     @property
+    def _tiered(self) -> list[Event]:
+        return [event for event in self.tape if event.kind != "note"]
+
+    @property
     def _folded(self) -> bool:
-        return len(self.tape) > self.raw_events
+        return len(self._tiered) > self.raw_events
 
     def _item(self, event: Event, tier: Literal["x", "y"]) -> Item:
         turn = event.seq if event.role == "user" else event.seq - 1
         return Item(event, tier, turn, tokens=len(event.text) // 4 + 4)
 
     def _bullets(self) -> tuple[Bullet, ...]:
-        old = self.tape[: -self.raw_events] if self._folded else []
+        old = self._tiered[: -self.raw_events] if self._folded else []
         return tuple(self._bullet(old[start : start + 50]) for start in range(0, len(old), 50))
 
     def _bullet(self, behind: list[Event]) -> Bullet:
@@ -284,7 +291,7 @@ class FakeSession:
 
     async def view(self) -> list[dict[str, Any]]:
         system = {"role": "system", "content": "You are Otto."}
-        raw = self.tape[-self.raw_events :]
+        raw = self._tiered[-self.raw_events :]
         return [system, *({"role": event.role, "content": event.text} for event in raw)]
 
     async def compactions(self) -> list[Compaction]:

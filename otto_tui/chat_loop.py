@@ -18,6 +18,7 @@ from otto_tui.vendors import NO_MODEL
 from sessions.display import displayable, one_line
 from sessions.errors import SessionBusy
 from sessions.events import TurnDone
+from sessions.models import preload
 from sessions.options import OFFLINE
 from sessions.private_files import reason
 
@@ -58,7 +59,11 @@ class Chat:
     async def talk(self) -> int:
         """Send line after line, until there are no more."""
         async with self._session() as (session, guarded):
+            # What the first request needs takes seconds to import: let it come while the person types.
+            loading = None if session.model_name == OFFLINE else asyncio.create_task(preload())
             await self._lines(session, guarded)
+            if loading is not None:
+                loading.cancel()
             return INTERRUPTED if self._interrupt.is_set() else 0
 
     @asynccontextmanager

@@ -105,12 +105,7 @@ def _in_one_sentence() -> Iterator[None]:
         drop_standard_output()
         sys.exit(1)
     except Exception as error:
-        say_aside(f"Error: {_unexpected(error)}")
+        from otto_tui.crash import crash_sentence
+
+        say_aside(f"Error: {crash_sentence(error, os.environ)}")
         sys.exit(1)
-
-
-def _unexpected(error: Exception) -> str:
-    from otto_tui.crash import crash_sentence
-    from otto_tui.paths import home_folder
-
-    return crash_sentence(error, home_folder(os.environ), os.environ)

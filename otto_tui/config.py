@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from otto_tui.config_sources import Layer, environment_layer, file_layer, names_a_setting
-from otto_tui.paths import config_file, home_folder, workspace_config_file
+from otto_tui.paths import config_file, from_home, home_folder, workspace_config_file
 from otto_tui.settings import Settings
 from sessions.options import Options, Provider
 
@@ -33,7 +33,7 @@ def load(workspace: Path, environ: Mapping[str, str], flags: Flags | None = None
         # Loading pydantic takes as long as half of Otto's start, so it waits until there is something to check.
         from otto_tui.config_check import settle
 
-        settings, complaints = settle(sources, workspace)
+        settings, complaints = settle(sources, workspace, environ)
         notices += complaints
     return _with_flags(settings, flags or {}), notices
 
@@ -62,7 +62,7 @@ def to_options(settings: Settings, *, home: Path, environ: Mapping[str, str], ch
         scale_to_window=memory.scale_to_window,
         reabstract=memory.reabstract,
         embedding=embedding.model,
-        embedding_path=Path(embedding.model_path).expanduser() if embedding.model_path else None,
+        embedding_path=from_home(embedding.model_path, environ) if embedding.model_path else None,
         recall_chunks=memory.recall_chunks,
         recall_window=memory.recall_window,
         recall_tokens=memory.recall_tokens,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from otto_tui.config_sources import DELIMITER, PREFIX, Layer
+from otto_tui.paths import from_home
 from otto_tui.settings import (
     EmbeddingSettings,
     MemorySettings,
@@ -75,10 +77,10 @@ def environment_source() -> EnvSettingsSource:
     return EnvSettingsSource(_Variables)
 
 
-def settle(layers: Sequence[Layer], workspace: Path) -> tuple[Settings, tuple[str, ...]]:
+def settle(layers: Sequence[Layer], workspace: Path, environ: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:
     """The settings that ``layers``, weakest first, come to, and a sentence for each value left out."""
     adapter = TypeAdapter(Settings)
-    trusted = _is_trusted(workspace, layers, adapter)
+    trusted = _is_trusted(workspace, layers, environ, adapter)
     merged: dict[str, Any] = {}
     complaints: list[_Complaint] = []
     sentences: list[str] = []
@@ -166,14 +168,17 @@ def _within_its_rights(layer: Layer, workspace: Path) -> tuple[dict[str, Any], l
     return values, sentences
 
 
-def _is_trusted(workspace: Path, layers: Sequence[Layer], adapter: TypeAdapter[Settings]) -> bool:
+def _is_trusted(
+    workspace: Path, layers: Sequence[Layer], environ: Mapping[str, str], adapter: TypeAdapter[Settings]
+) -> bool:
     """Whether the person's own settings, wherever they stand, list this very folder."""
     for layer in layers:
         if layer.of_workspace:
             continue
         values, _ = _sound(layer, adapter)
         for folder in _get(values, ("workspaces", "trusted")) or ():
-            if "\0" not in folder and Path(folder).expanduser().resolve() == workspace.resolve():
+            # Unlike Path.resolve, realpath takes looping links as they are.
+            if "\0" not in folder and realpath(from_home(folder, environ)) == realpath(workspace):
                 return True
     return False
 

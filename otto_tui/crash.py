@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memory.errors import OttoError
 from otto_tui import __version__
-from otto_tui.paths import logs_folder
+from otto_tui.paths import home_folder, logs_folder
 from sessions.private_files import make_folder, write_whole
 
 HIDDEN = "[hidden]"
@@ -27,13 +27,13 @@ _SECRET_SHAPES = re.compile(
 )
 
 
-def crash_sentence(error: BaseException, home: Path, environ: Mapping[str, str]) -> str:
+def crash_sentence(error: BaseException, environ: Mapping[str, str]) -> str:
     """Keep the trace of ``error`` in a file and say where it is, in one sentence for a person."""
     kind = type(error).__name__
     try:
-        path = _write(error, home, environ)
-    except (OSError, OttoError):
-        return f"Otto stopped on something unexpected ({kind}), and no report could be written in {logs_folder(home)}."
+        path = _write(error, logs_folder(home_folder(environ)), environ)
+    except (OSError, OttoError) as obstacle:
+        return f"Otto stopped on something unexpected ({kind}), and no report could be written. {obstacle}"
     return f"Otto stopped on something unexpected ({kind}); the details, without your keys, are in {path}."
 
 
@@ -49,8 +49,7 @@ def without_keys(text: str, environ: Mapping[str, str]) -> str:
     return _SECRET_SHAPES.sub(HIDDEN, text)
 
 
-def _write(error: BaseException, home: Path, environ: Mapping[str, str]) -> Path:
-    folder = logs_folder(home)
+def _write(error: BaseException, folder: Path, environ: Mapping[str, str]) -> Path:
     make_folder(folder)
     moment = datetime.now().astimezone()
     path = folder / f"crash-{moment:%Y%m%d-%H%M%S-%f}-{os.getpid()}.txt"

@@ -6,13 +6,22 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from memory.errors import OttoError
+
 
 def home_folder(environ: Mapping[str, str]) -> Path:
-    """``OTTO_HOME``, else ``~/.otto``. It need not exist yet."""
+    """``OTTO_HOME``, else ``~/.otto``. It need not exist yet.
+
+    Raises:
+        OttoError: neither is known.
+    """
     chosen = environ.get("OTTO_HOME", "").strip()
     if chosen:
-        return Path(os.path.normpath(Path(_with_user(chosen, environ)).absolute()))
-    return Path(_with_user("~", environ)) / ".otto"
+        return Path(os.path.normpath(from_home(chosen, environ).absolute()))
+    try:
+        return Path(environ.get("HOME", "").strip() or Path.home()) / ".otto"
+    except RuntimeError as error:
+        raise OttoError("You have no home folder here, so Otto has no place; set OTTO_HOME to a folder.") from error
 
 
 def config_file(home: Path) -> Path:
@@ -42,9 +51,7 @@ def models_folder(environ: Mapping[str, str]) -> Path:
     return default_cache(environ)
 
 
-def _with_user(path: str, environ: Mapping[str, str]) -> str:
-    """Put the home folder of ``environ`` for a leading ``~``."""
-    home = environ.get("HOME")
-    if home and (path == "~" or path.startswith("~/")):
-        return home + path[1:]
-    return str(Path(path).expanduser())
+def from_home(path: str, environ: Mapping[str, str]) -> Path:
+    """``path`` with the person's home folder for a leading ``~``; other people's homes are not looked up."""
+    home = environ.get("HOME", "").strip()
+    return Path(home + path[1:]) if home and (path == "~" or path.startswith("~/")) else Path(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from memory.errors import OttoError
+from memory.errors import EmbeddingUnavailable, OttoError
 from otto_tui.prepared import library_of
 from otto_tui.shapes import session_shape
 from otto_tui.terminal import say, say_aside, say_json, say_notices, table
@@ -60,11 +60,15 @@ class SessionActions:
         self._tell(f"Written to {written}.", {"id": row.id, "path": str(written), "format": form})
 
     async def import_file(self, path: Path) -> None:
-        """Bring in an export."""
+        """Bring in an export and make the vectors that it cannot carry."""
         async with library_of(self._options) as library:
             row = await library.import_file(path)
-        if row.notice:
-            say_aside(f"Note: {row.notice}")
+            if row.notice:
+                say_aside(f"Note: {row.notice}")
+            try:
+                await library.reembed(row.id, _progress_of(row.id))
+            except EmbeddingUnavailable as error:
+                say_aside(f"Note: Until this session has vectors, recall ranks by keyword and recency. {error}")
         self._tell(f'Imported "{row.title}" with {row.turns} turns as {row.id}.', session_shape(row))
 
     async def reembed(self, id: str) -> None:

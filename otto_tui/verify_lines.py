@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memory.errors import StoreDamaged, StoreTooNew, StoreUnavailable
 from otto_tui.prepared import library_of
 from otto_tui.shapes import verify_shape
-from otto_tui.terminal import say, say_json
+from otto_tui.terminal import say, say_json, say_notices
 
 if TYPE_CHECKING:
     from memory.verify import VerifyReport
+    from sessions.library import Library
     from sessions.options import Options
 
 
 async def verify_one(options: Options, session_id: str, *, as_json: bool) -> bool:
     """Check one session; True when all holds."""
     async with library_of(options) as library:
-        report = await library.verify(session_id)
+        report = await _verify(library, session_id)
     if as_json:
         say_json(verify_shape(report))
     else:
@@ -30,7 +32,8 @@ async def verify_all(options: Options, *, as_json: bool) -> bool:
     reports: dict[str, VerifyReport] = {}
     async with library_of(options) as library:
         for row in await library.list():
-            reports[row.id] = await library.verify(row.id)
+            reports[row.id] = await _verify(library, row.id)
+        say_notices(library.take_notices())
     sound = all(report.ok for report in reports.values())
     if as_json:
         shapes = {id: verify_shape(report) for id, report in reports.items()}
@@ -43,6 +46,16 @@ async def verify_all(options: Options, *, as_json: bool) -> bool:
     if not reports:
         say("There is no session yet.")
     return sound
+
+
+async def _verify(library: Library, id: str) -> VerifyReport:
+    """The report on one session; a file that does not even open is a check that fails."""
+    from memory.verify import Check, VerifyReport
+
+    try:
+        return await library.verify(id)
+    except (StoreDamaged, StoreTooNew, StoreUnavailable) as error:
+        return VerifyReport(False, (Check("the file opens", False, (str(error),)),))
 
 
 def report_lines(report: VerifyReport) -> Iterator[str]:

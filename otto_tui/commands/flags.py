@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from otto_tui.limits import LARGEST_BUDGET, SMALLEST_X_BUDGET, SMALLEST_Y_BUDGET
+from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
+from otto_tui.limits import LARGEST_BUDGET
 
 SETTING_OF_FLAG = {
     "x_budget": "memory.x_budget",
@@ -25,13 +26,13 @@ def budget_options(command: _Command) -> _Command:
     """``--x-budget`` and ``--y-budget``."""
     command = click.option(
         "--y-budget",
-        type=click.IntRange(SMALLEST_Y_BUDGET, LARGEST_BUDGET),
+        type=click.IntRange(MIN_Y_BUDGET, LARGEST_BUDGET),
         metavar="TOKENS",
         help="What is held of older turns; at least 100.",
     )(command)
     return click.option(
         "--x-budget",
-        type=click.IntRange(SMALLEST_X_BUDGET, LARGEST_BUDGET),
+        type=click.IntRange(MIN_X_BUDGET, LARGEST_BUDGET),
         metavar="TOKENS",
         help="What is held word for word of the newest turns; at least 50.",
     )(command)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +52,14 @@ def start(
 
 
 def ask(
-    *args: str, home: Path, vendor: LoopbackVendor, stdin: bytes = b"", **environ: str
+    *args: str, home: Path, vendor: LoopbackVendor, stdin: bytes = b"", environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     return here(
-        "chat", *args, home=home, stdin=stdin, environ={**vendor.environ, "OTTO_MODEL__CHAT": vendor.model, **environ}
+        "chat",
+        *args,
+        home=home,
+        stdin=stdin,
+        environ={**vendor.environ, "OTTO_MODEL__CHAT": vendor.model, **(environ or {})},
     )
 
 
@@ -118,7 +122,7 @@ def test_tools_and_compactions_come_before_the_last_line(tmp_path: Path, vendor:
     for turn in range(6):
         vendor.say(f"Reply {turn}: " + "so the harbour gauge is read every minute " * 3)
         going_on = ["--session", "last"] if turn else []
-        found = lines(ask(f"Prompt {turn}", "--json", *going_on, home=tmp_path, vendor=vendor, **small))
+        found = lines(ask(f"Prompt {turn}", "--json", *going_on, home=tmp_path, vendor=vendor, environ=small))
         assert found[-1]["type"] == "turn"
         compactions += [line for line in found if line["type"] == "compaction"]
     assert compactions
@@ -126,7 +130,7 @@ def test_tools_and_compactions_come_before_the_last_line(tmp_path: Path, vendor:
     assert compactions[0]["tokens_after"] < compactions[0]["tokens_before"]
     vendor.use_tool("recall_memory", question="What did prompt 0 say?")
     vendor.say("It said little.")
-    found = lines(ask("look it up", "--session", "last", "--json", home=tmp_path, vendor=vendor, **small))
+    found = lines(ask("look it up", "--session", "last", "--json", home=tmp_path, vendor=vendor, environ=small))
     tools = [line for line in found if line["type"] == "tool"]
     assert [tool["name"] for tool in tools] == ["recall_memory"]
     assert json.loads(tools[0]["arguments"]) == {"question": "What did prompt 0 say?"}
@@ -163,9 +167,9 @@ def test_a_cut_reply_is_kept_and_marked(tmp_path: Path, vendor: LoopbackVendor) 
 def test_terminal_escapes_do_not_pass_a_pipe(tmp_path: Path, vendor: LoopbackVendor) -> None:
     hostile = "a\x1b]52;c;cHduZWQ=\x07b\x1b[2Jc\x9b31md\r\ne\u202ef [/bold] [0]"
     vendor.script(*[Reply(hostile, pieces=tuple(hostile)) for _ in range(3)])
-    plain = ask("x", home=tmp_path, vendor=vendor, **LANGUAGE).stdout.decode()
+    plain = ask("x", home=tmp_path, vendor=vendor, environ=LANGUAGE).stdout.decode()
     assert plain == "a␛]52;c;cHduZWQ=␇b␛[2Jc�31md\nef [/bold] [0]\n"
-    assert ask("x", "--raw", home=tmp_path, vendor=vendor, **LANGUAGE).stdout.decode() == hostile + "\n"
+    assert ask("x", "--raw", home=tmp_path, vendor=vendor, environ=LANGUAGE).stdout.decode() == hostile + "\n"
     as_json = ask("x", "--json", home=tmp_path, vendor=vendor).stdout
     assert all(32 <= byte < 127 or byte == 10 for byte in as_json)
     assert json.loads(as_json.splitlines()[-1])["text"] == hostile

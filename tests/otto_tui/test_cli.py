@@ -197,6 +197,6 @@ def test_the_budgets_may_stand_before_the_command(home: Path) -> None:
 def test_two_crashes_are_two_files(tmp_path: Path) -> None:
     from otto_tui.crash import crash_sentence
 
-    first, second = (crash_sentence(ValueError(word), tmp_path, {}) for word in ("one", "two"))
+    first, second = (crash_sentence(ValueError(word), {"OTTO_HOME": str(tmp_path)}) for word in ("one", "two"))
     assert first != second
     assert len(list((tmp_path / "logs").iterdir())) == 2

@@ -302,7 +302,7 @@ _variables = st.dictionaries(
         ]
     ),
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8)
-    | st.sampled_from(["{}", "[]", "[1]", '{"a": 1}', "null", "1", "true"]),
+    | st.sampled_from(["~nobody:/x", "~", "{}", "[]", "[1]", '{"a": 1}', "null", "1", "true"]),
 )
 
 
@@ -318,12 +318,5 @@ def test_no_file_breaks_the_settings(values: dict[str, object]) -> None:
     from otto_tui.config_check import settle
     from otto_tui.config_sources import Layer
 
-    settings, _ = settle([Layer("config.toml", values)], Path("/project"))
+    settings, _ = settle([Layer("config.toml", values)], Path("/project"), {})
     assert isinstance(settings, Settings)
-
-
-def test_the_smallest_budgets_are_those_of_the_queue() -> None:
-    from memory import queue
-    from otto_tui import limits
-
-    assert (queue.MIN_X_BUDGET, queue.MIN_Y_BUDGET) == (limits.SMALLEST_X_BUDGET, limits.SMALLEST_Y_BUDGET)

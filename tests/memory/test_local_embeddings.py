@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -153,10 +152,8 @@ def test_a_missing_folder_and_an_unknown_model_are_one_sentence(tmp_path: Path) 
 def test_without_weights_or_network_it_is_known_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at(monkeypatch, closed_port())
     embedder = LocalEmbedder(BGE, cache_dir=tmp_path)
-    started = time.monotonic()
     with pytest.raises(EmbeddingUnavailable, match="not on this machine and the model hub cannot be reached"):
         embedder.embed_query("cat")
-    assert time.monotonic() - started < 60
 
 
 def test_a_hub_that_never_answers_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

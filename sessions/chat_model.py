@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -98,7 +98,7 @@ class ChatModel(Protocol):
         """The context window in tokens if known. May ask a local server; never calls a hosted vendor."""
         ...
 
-    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncIterator[Piece]:
+    def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncGenerator[Piece, None]:
         """Yields the reply as it comes, ``Finished`` last.
 
         Raises ``ModelError`` when it cannot, also after pieces have been yielded. Closing or cancelling the iterator

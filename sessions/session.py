@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
-from memory.errors import OttoError, StoreReadOnly, UnknownId
+from memory.errors import OttoError, StoreReadOnly, StoreUnavailable, UnknownId
 from memory.store import CONVERSATION
 from memory.tier_ledger import COMPACTED, compaction_of
 from memory.values import (
@@ -78,6 +79,7 @@ class Session:
         self._turn: Turn | None = None
         self._last: Event | None = None
         self._callbacks: list[Callable[[SessionEvent], None]] = []
+        self._unheard: list[Notice] = []
 
     # -- opening and closing -----------------------------------------------------------------------------------
 
@@ -144,8 +146,14 @@ class Session:
     # -- watching ----------------------------------------------------------------------------------------------
 
     def subscribe(self, callback: Callable[[SessionEvent], None]) -> Unsubscribe:
-        """Have ``callback`` told everything that happens, on the event loop. Returns how to end it."""
+        """Have ``callback`` told everything that happens, on the event loop. Returns how to end it.
+
+        The first one is also told the notices that nobody could hear yet, such as why the session is read-only.
+        """
         self._callbacks.append(callback)
+        unheard, self._unheard = self._unheard, []
+        for notice in unheard:
+            asyncio.get_running_loop().call_soon(callback, notice)
         return lambda: self._callbacks.remove(callback)
 
     @property
@@ -371,7 +379,9 @@ class Session:
             return self._memory
         path = tapes.tape_path(self.options.home, self.id)
         lock = SessionLock(path)
-        mine = not read_only and await asyncio.to_thread(lock.take)
+        mine, hindrance = False, None
+        if not read_only:
+            mine, hindrance = await asyncio.to_thread(_take, lock, path)
         budgets = await self._scaled_budgets()
         try:
             memory = await asyncio.to_thread(LiveMemory.open, path, self.options, budgets, lock if mine else None)
@@ -381,8 +391,8 @@ class Session:
         self._memory = memory
         self.read_only = not mine
         await self._take_up(memory)
-        if not mine and not read_only:
-            self._emit(Notice(taken_sentence(lock.owner())))
+        if hindrance is not None:
+            self._emit(Notice(hindrance))
         return memory
 
     async def _take_up(self, memory: LiveMemory) -> None:
@@ -457,8 +467,24 @@ class Session:
         )
 
     def _emit(self, event: SessionEvent) -> None:
+        if not self._callbacks and isinstance(event, Notice):
+            self._unheard.append(event)
         for callback in tuple(self._callbacks):
             callback(event)
+
+
+def _take(lock: SessionLock, tape: Path) -> tuple[bool, str | None]:
+    """Whether the session is this process's to write; if not, why, as a sentence.
+
+    Raises:
+        StoreUnavailable: the folder cannot be written, and there is no tape yet that could be read.
+    """
+    try:
+        return (True, None) if lock.take() else (False, taken_sentence(lock.owner()))
+    except StoreUnavailable as error:
+        if not tape.exists():
+            raise
+        return False, str(error)
 
 
 def _last_said(memory: LiveMemory) -> Event | None:

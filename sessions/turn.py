@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import aclosing
 from typing import Any
 
 from memory.embeddings import Embedder
@@ -111,18 +112,19 @@ class Turn:
     async def _ask(self, messages: list[Message], *, may_call: bool) -> tuple[list[ToolCall], str]:
         calls: list[ToolCall] = []
         text = ""
-        stream = self._model.stream(messages, [RECALL_SPEC] if may_call else [])
-        async for piece in stream:
-            if isinstance(piece, TextDelta):
-                text += piece.text
-                self._reply.add(piece.text)
-                self._emit(Delta(piece.text))
-            elif isinstance(piece, ReasoningDelta):
-                self._emit(Thinking(piece.text))
-            elif isinstance(piece, ToolCall):
-                calls.append(piece)
-            else:
-                self._finishes.append(piece)
+        # Closed here, so that a stream that is left early lets its connection go at once.
+        async with aclosing(self._model.stream(messages, [RECALL_SPEC] if may_call else [])) as stream:
+            async for piece in stream:
+                if isinstance(piece, TextDelta):
+                    text += piece.text
+                    self._reply.add(piece.text)
+                    self._emit(Delta(piece.text))
+                elif isinstance(piece, ReasoningDelta):
+                    self._emit(Thinking(piece.text))
+                elif isinstance(piece, ToolCall):
+                    calls.append(piece)
+                else:
+                    self._finishes.append(piece)
         return calls, text
 
     async def _call(self, call: ToolCall) -> ToolAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from memory.values import RecallResult
@@ -35,7 +35,7 @@ class ScriptedModel:
     async def window(self) -> int | None:
         return self.context_window
 
-    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncIterator[Piece]:
+    async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncGenerator[Piece, None]:
         self.requests.append([dict(message) for message in messages])
         self.offered.append(tools)
         steps = (

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,7 @@ from sessions.options import Options
 from sessions.session import Session
 from tests.memory.summarizers import nothing
 from tests.sessions.scripted_model import ScriptedModel
+from tests.sessions.unprivileged import as_nobody
 
 CHAT = "test/scripted"
 
@@ -350,6 +353,9 @@ async def test_a_second_opener_reads_only_and_is_told_so(library: Library, sessi
     second = await library.open(session.id)
     try:
         assert second.read_only
+        told = heard(second)
+        await asyncio.sleep(0)
+        assert any("open in" in event.text for event in told if isinstance(event, Notice))
         assert (await second.transcript())[0].text == "Hello"
         with pytest.raises(StoreReadOnly):
             await second.send("Me too")
@@ -395,3 +401,37 @@ async def test_every_invariant_holds_on_the_file(session: Session) -> None:
     assert memory is not None
     report = await memory.run(verify, memory.store)
     assert report.ok, [check for check in report.checks if not check.ok]
+
+
+async def test_a_session_in_a_home_that_cannot_be_written_is_read_only_and_says_why(
+    library: Library, session: Session, options: Options
+) -> None:
+    await session.send("Hello")
+    await session.close()
+
+    async def look() -> str:
+        opened = await library.open("last")
+        told = heard(opened)
+        await asyncio.sleep(0)
+        texts = [event.text for event in await opened.transcript()]
+        notices = [event.text for event in told if isinstance(event, Notice)]
+        await opened.close()
+        return f"{opened.read_only}|{texts[0]}|{notices}"
+
+    memory = options.home / "memory"
+    for file in (*options.home.iterdir(), *memory.iterdir()):
+        file.chmod(0o644)
+    for folder in (options.home, memory):
+        folder.chmod(0o555)
+    try:
+        seen = as_nobody_in_a_loop_of_its_own(options.home, look)
+    finally:
+        for folder in (options.home, memory):
+            folder.chmod(0o700)
+    assert seen.startswith("True|Hello|")
+    assert "cannot be written" in seen
+
+
+def as_nobody_in_a_loop_of_its_own(folder: Path, look: Callable[[], Coroutine[Any, Any, str]]) -> str:
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(as_nobody, folder, lambda: asyncio.run(look())).result()

@@ -14,10 +14,17 @@ from memory.errors import EmbeddingUnavailable, OttoError
 from memory.retrieval import recall
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import EmbeddingState, RecallResult
-from memory.vectors import VectorCache, embed_waiting, embedding_state, reembed
+from memory.vector_cache import VectorCache
+from memory.vectors import embed_waiting, embedding_state, reembed
 from sessions.embedding_choice import choose
 from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
 from sessions.options import Options
+
+
+CONSENT = (
+    "Recall could rank with {model}, since its key is set. No text is sent to it unless you agree: set"
+    ' [embedding] model = "{model}", or "none" to settle it.'
+)
 
 
 class EmbeddingWorker:
@@ -44,8 +51,13 @@ class EmbeddingWorker:
 
     @property
     def embedder(self) -> Embedder | None:
-        """The model that ranks right now; None where there is none or it cannot be reached."""
-        return self._embedder if self._notice is None else None
+        """The model that ranks; None where there is none. Recall degrades by itself when it cannot be reached."""
+        return self._embedder
+
+    @property
+    def cache(self) -> VectorCache:
+        """The store's vectors, read once."""
+        return self._cache
 
     @property
     def notice(self) -> str | None:
@@ -81,7 +93,7 @@ class EmbeddingWorker:
             self._store,
             CONVERSATION,
             question,
-            embedder=self.embedder,
+            embedder=self._embedder,
             max_chunks=options.recall_chunks,
             window=options.recall_window,
             token_budget=options.recall_tokens,
@@ -137,6 +149,8 @@ class EmbeddingWorker:
         self._embedder = choice.embedder
         if choice.notice is not None:
             self._emit(Notice(choice.notice, "information"))
+        if choice.consent_wanted is not None:
+            self._emit(Notice(CONSENT.format(model=choice.consent_wanted), "information"))
         if choice.embedder is None:
             self._notice = "No embedding model is set up, so recall ranks by keyword and recency."
 

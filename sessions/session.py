@@ -345,8 +345,10 @@ class Session:
         self.busy = True
 
     async def _answer(self, memory: LiveMemory, *, retry: bool) -> TurnDone:
-        embedder = self._embedding.embedder if self._embedding is not None else None
-        self._turn = Turn(memory, self._model, self.options, self._system_prompt, self._emit, embedder)
+        embedder, cache = None, None
+        if self._embedding is not None:
+            embedder, cache = self._embedding.embedder, self._embedding.cache
+        self._turn = Turn(memory, self._model, self.options, self._system_prompt, self._emit, embedder, cache)
         try:
             done = await self._turn.run(retry=retry)
         finally:

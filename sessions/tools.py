@@ -17,6 +17,7 @@ from memory.errors import OttoError
 from memory.retrieval import recall
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import RecallItem, RecallResult
+from memory.vector_cache import VectorCache
 from sessions.chat_model import ToolSpec
 
 RECALL_MEMORY = "recall_memory"
@@ -61,6 +62,8 @@ class BoundStore:
     policy: RecallPolicy = RecallPolicy()
     left_out: tuple[int, ...] = ()
     """Events that stand raw in Y but not in the view for now."""
+    cache: VectorCache | None = None
+    """The store's vectors, kept between calls."""
 
 
 _bound: ContextVar[BoundStore | None] = ContextVar("otto_bound_store", default=None)
@@ -72,9 +75,10 @@ def bind_store(
     embedder: Embedder | None = None,
     policy: RecallPolicy | None = None,
     left_out: tuple[int, ...] = (),
+    cache: VectorCache | None = None,
 ) -> Iterator[BoundStore]:
     """Let tools called inside read this store."""
-    bound = BoundStore(store, embedder, policy or RecallPolicy(), left_out)
+    bound = BoundStore(store, embedder, policy or RecallPolicy(), left_out, cache)
     token = _bound.set(bound)
     try:
         yield bound
@@ -153,6 +157,7 @@ def _recalled(question: str) -> ToolAnswer:
         window=policy.window,
         token_budget=policy.token_budget,
         left_out=bound.left_out,
+        cache=bound.cache,
     )
     refs = tuple(dict.fromkeys(item.id for item in result.items))
     found = f"{len(refs)} found" if refs else "nothing found"

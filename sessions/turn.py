@@ -11,6 +11,7 @@ from memory.embeddings import Embedder
 from memory.errors import OttoError
 from memory.ids import new_event_id
 from memory.values import NewEvent
+from memory.vector_cache import VectorCache
 from sessions.chat_model import (
     ChatModel,
     Finished,
@@ -46,7 +47,8 @@ class Turn:
         options: Options,
         system_prompt: str,
         emit: Callable[[SessionEvent], None],
-        embedder: Embedder | None,
+        embedder: Embedder | None = None,
+        cache: VectorCache | None = None,
     ) -> None:
         self._memory = memory
         self._model = model
@@ -54,6 +56,7 @@ class Turn:
         self._system_prompt = system_prompt
         self._emit = emit
         self._embedder = embedder
+        self._cache = cache
         self._id = new_event_id()
         self._reply = ReplyInProgress(self._save_draft)
         self._finishes: list[Finished] = []
@@ -144,7 +147,7 @@ class Turn:
         return answer
 
     def _answer(self, call: ToolCall) -> ToolAnswer:
-        with bind_store(self._memory.store, self._embedder, self._policy, self._left_out):
+        with bind_store(self._memory.store, self._embedder, self._policy, self._left_out, self._cache):
             return call_tool(call.name, call.arguments)
 
     def _save_draft(self, text: str) -> None:

@@ -20,7 +20,6 @@ from sessions.embedding_choice import choose
 from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
 from sessions.options import Options
 
-
 CONSENT = (
     "Recall could rank with {model}, since its key is set. No text is sent to it unless you agree: set"
     ' [embedding] model = "{model}", or "none" to settle it.'

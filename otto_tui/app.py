@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -95,12 +97,15 @@ class OttoApp(App[str | None]):
         self.chat.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        # ``start_screen.run`` turned it off; what was made until now stays as long as the app.
+        gc.freeze()
+        gc.enable()
         self.run_worker(self._open(), group="open", exit_on_error=False)
 
     async def _open(self) -> None:
         """Everything that may be slow, with the prompt usable all the while."""
         try:
-            library = await asyncio.to_thread(self._open_library)
+            library = await asyncio.to_thread(self._load)
             self.conversations = OpenConversations(library, watcher=self.chat.post_message, clock=self._clock)
             self.chat.conversations = self.conversations
             await library.start()
@@ -115,6 +120,11 @@ class OttoApp(App[str | None]):
             await self.chat.fail_to_open(f"Otto could not open its sessions ({type(error).__name__}: {error}).")
         if self._preload is not None:
             await asyncio.to_thread(self._preload)
+
+    def _load(self) -> SessionLibrary:
+        """What the first reply needs is imported here as well, in the thread."""
+        import_module("screens.reply_markdown")
+        return self._open_library()
 
     async def _first(self, conversations: OpenConversations) -> Conversation:
         if self._startup == NEW:

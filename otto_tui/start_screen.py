@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -26,6 +27,8 @@ def run(prepared: Prepared, resume: str | None) -> None:
         OttoError: there is no terminal that could show it.
     """
     require_terminal(prepared.options.environ)
+    # Hardly anything that is made before the first paint is garbage; looking for some would take a tenth of that time.
+    gc.disable()
     if not prepared.settings.ui.kitty_keys:
         # Read by Textual when it is imported.
         os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from memory.values import Event
 from screens.blocks import RETRY, speaker_line
-from screens.long_text import LongText
+from screens.long_reply import WHOLE, LongReply
 from screens.press_line import PressLine
 from screens.reply_pieces import Piece, PieceCutter
 from screens.wording import moment_of
@@ -36,15 +36,14 @@ class ReplyBlock(VerticalGroup):
         self._speaker = speaker
         self._now = now
         self._cutter = PieceCutter()
-        self._fence: list[Widget] = []
+        self._fence: list[Code] = []
 
     @classmethod
     def of_event(cls, event: Event, now: datetime) -> ReplyBlock:
         return cls(event.speaker, now, event)
 
     def compose(self) -> ComposeResult:
-        time = moment_of(self.event.t_event, self._now) if self.event else ""
-        yield speaker_line(self._speaker, time)
+        yield speaker_line(self._speaker, moment_of(self.event.t_event, self._now) if self.event else "")
         if self.event is not None:
             yield _whole(self.event.text)
             yield from self._why_partial(self.event)
@@ -55,45 +54,55 @@ class ReplyBlock(VerticalGroup):
             await self._draw(piece)
 
     async def settle(self, event: Event) -> None:
-        """The reply is on the tape: draw it as a whole, which also puts right what streaming could not know."""
+        """The reply is on the tape: draw it as a whole, which also puts right what streaming could not know.
+
+        One that is too long for that at once stays as it was drawn, piece by piece, with its end put right.
+        """
         self.event, self.seq = event, event.seq
+        if len(event.text) > WHOLE:
+            await self._end()
         with self.app.batch_update():
-            await self.remove_children()
-            await self.mount_all(
-                [
-                    speaker_line(event.speaker, moment_of(event.t_event, self._now)),
-                    _whole(event.text),
-                    *self._why_partial(event),
-                ]
-            )
+            if len(event.text) <= WHOLE:
+                await self.remove_children()
+                await self.mount(_whole(event.text))
+            else:
+                await self.children[0].remove()
+            await self.mount(speaker_line(event.speaker, moment_of(event.t_event, self._now)), before=0)
+            await self.mount_all(self._why_partial(event))
+
+    async def _end(self) -> None:
+        for piece in self._cutter.end():
+            await self._draw(piece)
+        if isinstance(last := self.children[-1], ReplyMarkdown):
+            await last.update(last.source)
 
     async def _draw(self, piece: Piece) -> None:
-        # Markdown is not imported before the first reply: it would be a tenth of the time to the first paint.
-        from screens.reply_markdown import ReplyMarkdown
-
         if piece.kind == "closed":
-            with self.app.batch_update():
-                await self.mount(ReplyMarkdown(piece.text))
-                for part in self._fence:
-                    await part.remove()
-            self._fence = []
+            await self._close_fence(piece.text)
         elif piece.kind == "code":
             await self._draw_code(piece)
+        elif piece.fresh or not isinstance(last := self.children[-1], ReplyMarkdown):
+            await self.mount(ReplyMarkdown(piece.text))
         else:
-            self._fence = []
-            if piece.fresh or not isinstance(last := self.children[-1], ReplyMarkdown):
-                await self.mount(ReplyMarkdown(piece.text))
-            else:
-                await last.append(piece.text)
+            await last.append(piece.text)
 
     async def _draw_code(self, piece: Piece) -> None:
         """An open fence is plain text, in parts of which only the last one changes."""
         if piece.fresh or not self._fence:
-            code = Code(piece.text)
-            self._fence.append(code)
-            await self.mount(code)
-        elif isinstance(last := self._fence[-1], Code):
-            last.add(piece.text)
+            self._fence.append(Code(piece.text))
+            await self.mount(self._fence[-1])
+        else:
+            self._fence[-1].add(piece.text)
+
+    async def _close_fence(self, text: str) -> None:
+        """Colours for a block of code that is whole now; a very long one stays as it is."""
+        parts, self._fence = self._fence, []
+        if len(text) > HIGHLIGHTED:
+            return
+        with self.app.batch_update():
+            await self.mount(ReplyMarkdown(text))
+            for part in parts:
+                await part.remove()
 
     def _why_partial(self, event: Event) -> list[Widget]:
         why = event.meta.get("partial")
@@ -118,6 +127,4 @@ class Code(Static):
 
 
 def _whole(text: str) -> Widget:
-    from screens.reply_markdown import LARGEST, ReplyMarkdown
-
-    return ReplyMarkdown(text) if len(text) <= LARGEST else LongText(text)
+    return ReplyMarkdown(text) if len(text) <= WHOLE else LongReply(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -86,7 +85,9 @@ class SessionsScreen(Screen[str | None]):
         with Horizontal(id="sessions-status"):
             yield Static("", id="sessions-message", markup=False)
             yield Button("Undo (u)", id="sessions-undo", compact=True)
-        yield ProgressBar(id="sessions-progress", show_eta=False)
+        with Horizontal(id="sessions-progress"):
+            yield Static("", markup=False)
+            yield ProgressBar(show_eta=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -283,10 +284,10 @@ class SessionsScreen(Screen[str | None]):
     async def _reembed(self, row: Row) -> None:
         self._progress = (0, 0)
         self._say(f"Re-embedding “{_title(row)}” …")
-        bar = self.query_one(ProgressBar)
-        bar.update(total=None, progress=0)
-        bar.add_class("-shown")
-        ticking = self.set_interval(0.2, partial(self._draw_progress, row))
+        self._draw_progress()
+        shown = self.query_one("#sessions-progress")
+        shown.add_class("-shown")
+        ticking = self.set_interval(0.2, self._draw_progress)
         try:
             if self._current is not None and row.id == self._current.id:
                 await self._current.reembed(self._note_progress)
@@ -296,17 +297,17 @@ class SessionsScreen(Screen[str | None]):
             self._say(f"Re-embedded “{_title(row)}”, {counted(done, 'chunk')}.")
         finally:
             ticking.stop()
-            bar.remove_class("-shown")
+            shown.remove_class("-shown")
 
     def _note_progress(self, done: int, total: int) -> None:
         # Called from whatever thread makes the vectors: it only leaves a note, and the timer draws.
         self._progress = (done, total)
 
-    def _draw_progress(self, row: Row) -> None:
+    def _draw_progress(self) -> None:
         done, total = self._progress
-        if total:
-            self.query_one(ProgressBar).update(total=total, progress=done)
-            self._say(f"Re-embedding “{_title(row)}”: {grouped(done)} of {grouped(total)}")
+        self.query_one(ProgressBar).update(total=total or None, progress=done)
+        amount = f"{grouped(done)} of {grouped(total)}" if total else "beginning"
+        self.query_one("#sessions-progress > Static", Static).update(amount)
 
     # outcomes
 

@@ -546,7 +546,7 @@ async def test_reembedding_shows_a_bar_with_numbers_and_says_when_it_is_done() -
         await pilot.press("v")
         await until(pilot, lambda: "3 of 8" in shown(app))
         bar = app.screen.query_one(ProgressBar)
-        assert bar.display
+        assert bar.region.width > 10
         assert bar.progress == 3
         await pilot.press("v")
         await pilot.pause()
@@ -554,7 +554,7 @@ async def test_reembedding_shows_a_bar_with_numbers_and_says_when_it_is_done() -
         held.gate.set()
         await settle(pilot)
         assert said_below(app) == "Re-embedded “Planning the garden”, 8 chunks."
-        assert not bar.display
+        assert not bar.region
 
 
 async def test_reembedding_without_a_model_is_a_sentence() -> None:
@@ -566,7 +566,7 @@ async def test_reembedding_without_a_model_is_a_sentence() -> None:
         await pilot.press("v")
         await settle(pilot)
         assert said_below(app).startswith("! There is no embedding model here.")
-        assert not app.screen.query_one(ProgressBar).display
+        assert not app.screen.query_one(ProgressBar).region
 
 
 async def test_the_open_session_is_reembedded_by_itself() -> None:

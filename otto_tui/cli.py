@@ -15,6 +15,7 @@ import click
 from memory.errors import OttoError
 from otto_tui import __version__
 from otto_tui.commands.flags import conversation_options
+from otto_tui.commands.ids import session_id
 from otto_tui.terminal import drop_standard_output, prepare_streams, say_aside
 
 COMMANDS: Mapping[str, str] = {
@@ -64,6 +65,7 @@ class OttoCommands(click.Group):
     is_flag=False,
     flag_value="last",
     metavar="[ID]",
+    shell_complete=session_id,
     help="Go on with a session: its id, the beginning of it, or nothing for the last one.",
 )
 @conversation_options

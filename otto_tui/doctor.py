@@ -100,14 +100,14 @@ def _models(prepared: Prepared) -> Iterator[Finding]:
 
 
 def _model(seat: str, name: str, text: str, options: Options) -> Finding:
-    """Broken where a key is missing or the name or its address makes no sense."""
+    """Broken where the key is missing, or where the name or its address makes no sense."""
     if name == OFFLINE:
         return Finding("model", seat, text)
     try:
-        find_target(name, options)
+        problem: OttoError | None = find_target(name, options).problem
     except OttoError as error:
-        return Finding("model", seat, f"{name}: {error}", "broken")
-    return Finding("model", seat, text)
+        problem = error
+    return Finding("model", seat, text) if problem is None else Finding("model", seat, f"{name}: {problem}", "broken")
 
 
 def _paths(environ: Mapping[str, str]) -> Iterator[Finding]:

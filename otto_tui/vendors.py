@@ -44,8 +44,8 @@ def _first_of_ollama(environ: Mapping[str, str]) -> str | None:
 
 
 def _listens(address: str) -> bool:
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         socket.create_connection((parts.hostname or "", port), LISTEN_SECONDS).close()
     except (OSError, ValueError):

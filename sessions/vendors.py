@@ -265,7 +265,11 @@ def _base(vendor: Vendor, environ: Mapping[str, str]) -> str | None:
 def ollama_address(named: str) -> str:
     """``OLLAMA_HOST`` as a URL to call: it may lack scheme or port, and may name what the server listens on."""
     bare = "://" not in named
-    parts = urlsplit(f"http://{named}" if bare else named)
+    try:
+        parts = urlsplit(f"http://{named}" if bare else named)
+    except ValueError:
+        # No address at all. Whoever calls it is told so.
+        return named
     host = parts.hostname or "127.0.0.1"
     host = "127.0.0.1" if host == "0.0.0.0" else f"[{host}]" if ":" in host else host
     port = parts.netloc.rpartition(":")[2]

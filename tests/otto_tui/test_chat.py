@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
-import termios
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.otto_tui.processes import PATIENCE, clean_environ, here, otto
+from tests.otto_tui.terminals import typed_into
 from tests.vendors import Failure, LoopbackVendor, Reply
 
 LANGUAGE = {"LC_ALL": "C.UTF-8"}
@@ -177,7 +173,7 @@ def test_terminal_escapes_do_not_pass_a_pipe(tmp_path: Path, vendor: LoopbackVen
 
 def test_a_terminal_gets_no_escapes_even_when_asked(tmp_path: Path, vendor: LoopbackVendor) -> None:
     vendor.say("a\x1b[2Jb")
-    seen = typed_into(["chat", "x", "--raw"], [], home=tmp_path, vendor=vendor)
+    seen, _ = talk(["chat", "x", "--raw"], [], home=tmp_path, vendor=vendor)
     assert "a␛[2Jb" in seen
     assert "\x1b" not in seen
 
@@ -316,48 +312,15 @@ def test_two_at_once(tmp_path: Path, vendor: LoopbackVendor) -> None:
 # -- a conversation at a terminal ------------------------------------------------------------------------------------
 
 
-def typed_into(args: list[str], typed: list[tuple[str, str]], *, home: Path, vendor: LoopbackVendor) -> str:
-    """What a terminal shows while somebody types each second string when the first has appeared."""
-    controller, terminal = pty.openpty()
+def talk(args: list[str], typed: list[tuple[str, str]], *, home: Path, vendor: LoopbackVendor) -> tuple[str, int]:
+    """What a dumb terminal shows, and the exit code."""
     environ = clean_environ(home, **vendor.environ, **LANGUAGE, OTTO_MODEL__CHAT=vendor.model, TERM="dumb")
-    child = subprocess.Popen(
-        [sys.executable, "-m", "otto_tui", *args],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        env=environ,
-        preexec_fn=_own_the_terminal,
-    )
-    os.close(terminal)
-    seen, searched = b"", 0
-    waiting = list(typed)
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if waiting and (place := seen.find(waiting[0][0].encode(), searched)) >= 0:
-            searched = place + len(waiting[0][0].encode())
-            os.write(controller, waiting.pop(0)[1].encode())
-        if select.select([controller], [], [], 0.1)[0]:
-            try:
-                data = os.read(controller, 65_536)
-            except OSError:
-                break
-            if not data:
-                break
-            seen += data
-    os.close(controller)
-    code = child.wait(PATIENCE)
-    return f"{seen.decode()}\nexit {code}".replace("\r\n", "\n")
-
-
-def _own_the_terminal() -> None:
-    """Have Ctrl-C on the terminal reach this process."""
-    os.setsid()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    return typed_into(args, typed, environ)
 
 
 def test_line_after_line(tmp_path: Path, vendor: LoopbackVendor) -> None:
     vendor.script(Reply("Hello."), Reply("Both."))
-    seen = typed_into(
+    seen, code = talk(
         ["chat"],
         [("You: ", "hi\n"), ("You: ", "\n"), ("You: ", "two\\\nlines\n"), ("You: ", "\x04")],
         home=tmp_path,
@@ -367,13 +330,13 @@ def test_line_after_line(tmp_path: Path, vendor: LoopbackVendor) -> None:
     assert f"{vendor.model}: Hello.\n" in seen
     assert f"{vendor.model}: Both.\n" in seen
     assert "Go on with: otto --resume" in seen
-    assert seen.endswith("exit 0")
+    assert code == 0
     assert "\x1b" not in seen
 
 
 def test_an_empty_line_tries_again(tmp_path: Path, vendor: LoopbackVendor) -> None:
     vendor.script(Failure(401), Reply("Here I am."))
-    seen = typed_into(
+    seen, _ = talk(
         ["chat"],
         [("You: ", "hi\n"), ("Error: ", ""), ("You: ", "\n"), ("You: ", "\x04")],
         home=tmp_path,
@@ -387,13 +350,13 @@ def test_an_empty_line_tries_again(tmp_path: Path, vendor: LoopbackVendor) -> No
 
 def test_ctrl_c_at_the_prompt(tmp_path: Path, vendor: LoopbackVendor) -> None:
     vendor.say("Hello.")
-    seen = typed_into(["chat"], [("You: ", "hi\n"), ("You: ", "\x03")], home=tmp_path, vendor=vendor)
+    seen, code = talk(["chat"], [("You: ", "hi\n"), ("You: ", "\x03")], home=tmp_path, vendor=vendor)
     assert "Go on with: otto --resume" in seen
-    assert seen.endswith("exit 130")
+    assert code == 130
 
 
 def test_leaving_at_once_leaves_nothing(tmp_path: Path, vendor: LoopbackVendor) -> None:
-    seen = typed_into(["chat"], [("You: ", "\x04")], home=tmp_path / "home", vendor=vendor)
+    seen, code = talk(["chat"], [("You: ", "\x04")], home=tmp_path / "home", vendor=vendor)
     assert "Go on with" not in seen
-    assert seen.endswith("exit 0")
+    assert code == 0
     assert not (tmp_path / "home").exists()

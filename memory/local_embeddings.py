@@ -192,7 +192,7 @@ class LocalEmbedder:
         if not described.sources.hf:
             raise EmbeddingUnavailable(
                 f"The embedding model {self._model} is not on a hub that Otto can fetch from."
-                " Set [embedding] path to a folder with its files."
+                " Set [embedding] model_path to a folder with its files."
             )
         if self._fetching is not None and self._fetching.is_alive():
             raise self._being_fetched()

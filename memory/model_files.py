@@ -170,7 +170,7 @@ def _answers(endpoint: str, patience: float) -> bool:
 def _not_here(repository: str, why: str) -> EmbeddingUnavailable:
     return EmbeddingUnavailable(
         f"The embedding model {repository} is not on this machine and {why}."
-        " Recall goes on by keyword. Connect once, or set [embedding] path to a folder with a model."
+        " Recall goes on by keyword. Connect once, or set [embedding] model_path to a folder with a model."
     )
 
 

@@ -9,7 +9,11 @@ from otto_tui.commands.flags import budget_options, json_option
 
 @click.command("eval-compaction")
 @click.option(
-    "--turns", type=click.IntRange(1, 100_000), multiple=True, help="Length of a conversation; may be repeated."
+    "--turns",
+    type=click.IntRange(1, 100_000),
+    multiple=True,
+    metavar="N",
+    help="Length of a conversation; may be repeated.",
 )
 @budget_options
 @json_option

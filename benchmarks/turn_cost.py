@@ -12,7 +12,7 @@ from memory.bench_conversation import conversation
 from memory.gist import gist
 from sessions.chat_model import Finished, Message, Piece, TextDelta, ToolSpec
 from sessions.library import Library
-from sessions.options import Options
+from sessions.options import LedgerSettings, Options
 from sessions.session import Session
 
 X_BUDGET, Y_BUDGET = 4_000, 24_000
@@ -90,7 +90,14 @@ async def _filled(home: Path, y_budget: int) -> Talk:
     events = list(conversation(MOST_TURNS))
     model = InstantModel([event.text for event in events if event.role == "assistant"])
     said = [event.text for event in events if event.role == "user"]
-    options = Options(home=home, chat=model.name, x_budget=X_BUDGET, y_budget=y_budget, embedding="none")
+    options = Options(
+        home=home,
+        chat=model.name,
+        x_budget=X_BUDGET,
+        y_budget=y_budget,
+        embedding="none",
+        ledger=LedgerSettings(passive=True),
+    )
     session = await Library(options, open_model=lambda name, options, recall=None: model).new(str(home))
     talk = Talk(session, model, said)
     while (await session.snapshot()).y_tokens <= Y_BUDGET:

@@ -15,7 +15,7 @@ from typing import Any
 from otto_tui.config_sources import Layer, environment_layer, file_layer, names_a_setting
 from otto_tui.paths import config_file, from_home, home_folder, workspace_config_file
 from otto_tui.settings import Settings
-from sessions.options import Options, Provider
+from sessions.options import LedgerSettings, Options, Provider
 
 Flags = Mapping[str, Any]
 """Settings given on the command line, by dotted name: ``{"memory.x_budget": 200}``. Already checked."""
@@ -46,6 +46,9 @@ def to_options(settings: Settings, *, home: Path, environ: Mapping[str, str], ch
         environ=environ,
         chat=chat,
         summarize=settings.seats.summarize,
+        observe=settings.seats.observe,
+        reflect=settings.seats.reflect,
+        drop=settings.seats.drop,
         api_base=model.api_base,
         providers={
             name: Provider(name, provider.api_base, provider.api_key_env)
@@ -61,6 +64,8 @@ def to_options(settings: Settings, *, home: Path, environ: Mapping[str, str], ch
         y_budget=memory.y_budget,
         scale_to_window=memory.scale_to_window,
         reabstract=memory.reabstract,
+        compaction=memory.compaction,
+        ledger=LedgerSettings(**dataclasses.asdict(settings.ledger)),
         embedding=embedding.model,
         embedding_path=from_home(embedding.model_path, environ) if embedding.model_path else None,
         recall_chunks=memory.recall_chunks,

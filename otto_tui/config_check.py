@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from os.path import realpath
 from pathlib import Path
@@ -24,6 +24,7 @@ from otto_tui.config_sources import DELIMITER, PREFIX, Layer
 from otto_tui.paths import from_home
 from otto_tui.settings import (
     EmbeddingSettings,
+    LedgerSettings,
     MemorySettings,
     ModelSettings,
     ProviderSettings,
@@ -37,11 +38,19 @@ from sessions.display import one_line
 KeyPath = tuple[str, ...]
 """Section and key: ``("memory", "x_budget")``."""
 
-WHERE_TEXT_GOES = (("providers",), ("model", "api_base"), ("embedding",), ("workspaces",))
+WHERE_TEXT_GOES = (
+    ("providers",),
+    ("model", "api_base"),
+    ("embedding",),
+    ("workspaces",),
+    ("ledger", "debug_log_text"),
+)
 """What a folder's own file may set only once the person trusts the folder."""
 
-WHO_READS = (("model", "chat"), ("seats", "summarize"))
+WHO_READS = (("model", "chat"), *(("seats", seat.name) for seat in fields(SeatSettings)))
 """What a folder's own file may set, but not without a word."""
+
+POOL_TARGET = ("ledger", "observations_pool_target_tokens")
 
 SECRET_KEYS = frozenset({"api_key_env", "api_key", "key", "token", "password"})
 """A value under one of these is never repeated: people put the key itself there."""
@@ -57,6 +66,7 @@ class _Variables(BaseSettings):
     model: ModelSettings = ModelSettings()
     seats: SeatSettings = SeatSettings()
     memory: MemorySettings = MemorySettings()
+    ledger: LedgerSettings = LedgerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
@@ -89,10 +99,14 @@ def settle(layers: Sequence[Layer], workspace: Path, environ: Mapping[str, str])
         if layer.of_workspace and not trusted:
             values, refused = _within_its_rights(layer, workspace)
             sentences += refused
-        sound, found = _sound(Layer(layer.where, values), adapter)
+        sound, found = _sound(replace(layer, values=values), adapter)
         complaints += found
         _lay_over(merged, sound)
     settings = adapter.validate_python(merged)
+    if problem := _target_problem(settings.ledger):
+        complaints.append(_Complaint(_named_last(layers, POOL_TARGET), POOL_TARGET, problem))
+        _remove(merged, POOL_TARGET)
+        settings = adapter.validate_python(merged)
     sentences += [_sentence(complaint, settings) for complaint in complaints]
     sentences += [
         f"The provider {one_line(name, 40)} has no api_base, so it is left out; give its address in"
@@ -101,6 +115,19 @@ def settle(layers: Sequence[Layer], workspace: Path, environ: Mapping[str, str])
         if not provider.api_base
     ]
     return settings, tuple(sentences)
+
+
+def _target_problem(ledger: LedgerSettings) -> str | None:
+    """What is wrong between two settings, however many layers they came from."""
+    target, most = ledger.observations_pool_target_tokens, ledger.observations_pool_max_tokens
+    if target is None or target < most:
+        return None
+    return f"should be less than observations_pool_max_tokens, which is {most}, not {target}"
+
+
+def _named_last(layers: Sequence[Layer], path: KeyPath) -> str:
+    """How the strongest layer that has this key calls it."""
+    return [layer.name_of(path) for layer in layers if _get(layer.values, path) is not None][-1]
 
 
 # -- one layer -----------------------------------------------------------------------------------------------------
@@ -209,6 +236,7 @@ def _problem(details: ErrorDetails, path: KeyPath) -> str:
         "greater_than": f"more than {context.get('gt')}",
         "greater_than_equal": f"at least {context.get('ge')}",
         "less_than_equal": f"at most {context.get('le')}",
+        "literal_error": str(context.get("expected")).replace("'", ""),
     }.get(kind)
     shown = "" if path[-1] in SECRET_KEYS or len(path) == 1 else f", not {_shown(details['input'])}"
     return f"should be {wanted}{shown}" if wanted else f"is wrong ({one_line(details['msg'], 120)})"

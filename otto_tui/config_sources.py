@@ -16,6 +16,11 @@ PREFIX = "OTTO_"
 DELIMITER = "__"
 EMBEDDING_MODEL = "OTTO_EMBEDDING_MODEL"
 """A short name for ``OTTO_EMBEDDING__MODEL``, which wins where both are set."""
+PASSIVE = "OTTO_PASSIVE"
+"""A short name for ``OTTO_LEDGER__PASSIVE``, which wins where both are set."""
+
+SHORT_NAMES = {EMBEDDING_MODEL: ("embedding", "model"), PASSIVE: ("ledger", "passive")}
+"""Variables that stand for one setting without naming its section."""
 
 LARGEST_FILE = 1_000_000
 """Bytes. A settings file beyond it is something else."""
@@ -34,11 +39,13 @@ class Layer:
     """Why some or all of it could not be read, a sentence each."""
     of_workspace: bool = False
     """It came with a folder and not from the person."""
+    names: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    """What a key is called in this source, where that is not its usual name."""
 
     def name_of(self, path: tuple[str, ...]) -> str:
         """How a person finds this key in this source."""
         if self.where == "environment":
-            return f"{PREFIX}{DELIMITER.join(path).upper()} in the environment"
+            return f"{self.names.get(path) or PREFIX + DELIMITER.join(path).upper()} in the environment"
         return f"{self.where}: {one_line('.'.join(path), 80)}"
 
 
@@ -81,13 +88,17 @@ def environment_layer(environ: Mapping[str, str]) -> Layer:
     source = environment_source()
     source.env_vars = parse_env_vars(known, case_sensitive=False, ignore_empty=True)
     values = source()
-    short = environ.get(EMBEDDING_MODEL, "").strip()
-    if short:
-        values.setdefault("embedding", {}).setdefault("model", short)
+    names: dict[tuple[str, ...], str] = {}
+    for name, (section, key) in SHORT_NAMES.items():
+        short = environ.get(name, "").strip()
+        beside = values.setdefault(section, {}) if short else None
+        if isinstance(beside, dict) and key not in beside:
+            beside[key] = short
+            names[section, key] = name
     trusted = values.get("workspaces", {}).get("trusted")
     if isinstance(trusted, str):
         values["workspaces"]["trusted"] = [part for part in trusted.split(os.pathsep) if part]
-    return Layer("environment", values, complaints)
+    return Layer("environment", values, complaints, names=names)
 
 
 def names_a_setting(variable: str) -> bool:
@@ -96,7 +107,7 @@ def names_a_setting(variable: str) -> bool:
     if not name.startswith(PREFIX):
         return False
     rest = name.removeprefix(PREFIX)
-    return DELIMITER in rest or rest.lower() in SECTIONS or name == EMBEDDING_MODEL
+    return DELIMITER in rest or rest.lower() in SECTIONS or name in SHORT_NAMES
 
 
 def _known_variables(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -104,7 +115,7 @@ def _known_variables(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple[
     known: dict[str, str] = {}
     complaints = []
     for variable, value in environ.items():
-        if not names_a_setting(variable) or variable.upper() == EMBEDDING_MODEL:
+        if not names_a_setting(variable) or variable.upper() in SHORT_NAMES:
             continue
         section, delimiter, rest = variable[len(PREFIX) :].lower().partition(DELIMITER)
         if section in SECTIONS and delimiter and rest:

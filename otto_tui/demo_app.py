@@ -13,7 +13,7 @@ from otto_tui.demo_player import DemoClock, DemoPlayer
 from otto_tui.demo_script import SPEAKER, DemoScript, load_script
 from screens.draft import Draft
 from sessions.events import Notice, SessionEvent
-from sessions.options import Options
+from sessions.options import LedgerSettings, Options
 
 if TYPE_CHECKING:
     from screens.chat import ChatScreen
@@ -85,6 +85,7 @@ def demo_options(
         x_budget=x_budget or script.x_budget,
         y_budget=y_budget or script.y_budget,
         embedding="none",
+        ledger=LedgerSettings(passive=True),
         now=clock,
     )
 

@@ -95,8 +95,10 @@ def _models(prepared: Prepared) -> Iterator[Finding]:
     options = prepared.options
     chosen = "chosen by Otto, since none is named" if prepared.chosen_by_otto else "named by you"
     yield _model("chat", options.chat, f"{options.chat}, {chosen}", options)
-    seat = options.summarize or options.chat
-    yield _model("summarize", seat, seat if options.summarize else f"{seat}, as for chat", options)
+    for seat in ("summarize", "observe", "reflect", "drop"):
+        named: str | None = getattr(options, seat)
+        model = named or options.chat
+        yield _model(seat, model, model if named else f"{model}, as for chat", options)
 
 
 def _model(seat: str, name: str, text: str, options: Options) -> Finding:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le
 
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET, X_BUDGET, Y_BUDGET
 from otto_tui.limits import LARGEST_BUDGET
+from sessions.options import SMALLEST_CHUNK
 
 FORBID_UNKNOWN = {"extra": "forbid"}
 """Read by pydantic from ``__pydantic_config__``: a key that is no setting is an error, never silence."""
@@ -50,6 +51,12 @@ class SeatSettings:
 
     summarize: str | None = None
     """The model that compacts the conversation. Unset: the chat model."""
+    observe: str | None = None
+    """The model that notes what was said, behind the conversation. Unset: the chat model."""
+    reflect: str | None = None
+    """The model that draws lasting conclusions from those notes. Unset: the chat model."""
+    drop: str | None = None
+    """The model that retires notes that are no longer needed. Unset: the chat model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +73,45 @@ class MemorySettings:
     """Scale both budgets down to 40% of the chat model's window where that is smaller."""
     reabstract: bool = True
     """Let a compaction summarise older summaries again. `false` summarises everything once only."""
+    compaction: Literal["auto", "ledger", "summarize"] = "auto"
+    """Where a compaction takes its lines from: `ledger`, the notes made meanwhile, without a model; `summarize`, a
+    model's summary; `auto`, the notes for what they cover and a summary of the rest."""
     recall_chunks: Annotated[int, Gt(0), Le(1_000)] = 20
     """How many pieces of text a recall returns at most, neighbours not counted."""
     recall_window: Annotated[int, Ge(0), Le(100)] = 2
     """How many neighbours on either side come along with a piece that was found."""
     recall_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = 3_000
     """Tokens that one recall returns at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerSettings:
+    """How notes are made behind the conversation, ahead of the next compaction."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    observe_after_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = 10_000
+    """Tokens of new text that wake the observer."""
+    reflect_after_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = 20_000
+    """Tokens of new text that wake the reflector."""
+    observer_chunk_max_tokens: Annotated[int, Ge(SMALLEST_CHUNK), Le(LARGEST_BUDGET)] | None = None
+    """The most tokens that an observer is given at once. Unset: 20% of its model's window, else 60000."""
+    compact_after_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = 81_000
+    """Tokens held word for word at which a compaction is made ahead of need, if the notes cover it."""
+    observations_pool_max_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = 20_000
+    """Tokens of notes in the view at which they are put together anew, with those left out that were retired."""
+    observations_pool_target_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] | None = None
+    """Tokens of notes above which some are retired; less than the maximum. Unset: half of the maximum."""
+    agent_max_turns: Annotated[int, Gt(0), Le(1_000)] = 16
+    """The most requests that one run of a worker may make."""
+    show_worker_notifications: bool = True
+    """Show when a worker is at work. A failure is shown in any case."""
+    passive: bool = False
+    """Make no notes and compact nothing ahead of need. `OTTO_PASSIVE=1` does it for one run."""
+    debug_log: bool = False
+    """Write what the workers do, with sizes and times, to a file for each session in the folder `logs`."""
+    debug_log_text: bool = False
+    """Let that file hold what was said as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +174,7 @@ class Settings:
     model: ModelSettings = ModelSettings()
     seats: SeatSettings = SeatSettings()
     memory: MemorySettings = MemorySettings()
+    ledger: LedgerSettings = LedgerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()

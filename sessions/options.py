@@ -6,10 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from memory.budgets import X_BUDGET, Y_BUDGET
 
 OFFLINE = "offline"
+
+CompactionMode = Literal["auto", "ledger", "summarize"]
+"""Where a compaction takes its bullets from (DESIGN, "The live view").
+
+ledger: observations and reflections, without a model. summarize: the ``summarize`` seat. auto: the ledger for what it
+covers, the seat for the rest.
+"""
+
+SMALLEST_CHUNK = 256
+"""Tokens. What an observer reads at once is never capped below."""
 
 
 def utc_now() -> datetime:
@@ -27,6 +38,41 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerSettings:
+    """How remembering ahead of time works (seed 003, section 3). All sizes are in tokens."""
+
+    observe_after_tokens: int = 10_000
+    """Text that has not been observed yet wakes the observer at this size."""
+    reflect_after_tokens: int = 20_000
+    """Text since the last reflection wakes the reflector at this size."""
+    observer_chunk_max_tokens: int | None = None
+    """The most that an observer is given at once, known memory included; None takes 20% of its model's window, else
+    60,000. Never below ``SMALLEST_CHUNK``."""
+    compact_after_tokens: int = 81_000
+    """Text that stands word for word in the view is compacted at this size, where the ledger covers it."""
+    observations_pool_max_tokens: int = 20_000
+    """Observations in the view of this size have the ledger folded again from its start."""
+    observations_pool_target_tokens: int | None = None
+    """Live observations above this size are pruned after a reflection; None takes half of the maximum."""
+    agent_max_turns: int = 16
+    """Requests that one run of a worker may make."""
+    show_worker_notifications: bool = True
+    """Tell subscribers when a worker begins. A failure is told in any case."""
+    passive: bool = False
+    """Nothing is observed, reflected on, dropped or compacted ahead of need. Recall and status go on."""
+    debug_log: bool = False
+    """Write what the workers do, with sizes and times, to a file for each session under ``logs``."""
+    debug_log_text: bool = False
+    """Let that file hold what was said as well."""
+
+    @property
+    def pool_target(self) -> int:
+        """The size above which live observations are pruned."""
+        target = self.observations_pool_target_tokens
+        return self.observations_pool_max_tokens // 2 if target is None else target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Settings as plain values. ``otto_tui/config.py`` makes one from file, environment and flags."""
 
@@ -38,6 +84,12 @@ class Options:
     """The model that answers, as litellm names it, ``NAME/model`` for a provider, or ``offline``."""
     summarize: str | None = None
     """The model that compacts; None takes the chat model."""
+    observe: str | None = None
+    """The model that observes; None takes the chat model."""
+    reflect: str | None = None
+    """The model that reflects; None takes the chat model."""
+    drop: str | None = None
+    """The model that prunes observations; None takes the chat model."""
     api_base: str | None = None
     """Sends every request for ``chat`` to this server."""
     providers: Mapping[str, Provider] = field(default_factory=dict)
@@ -55,6 +107,8 @@ class Options:
     scale_to_window: bool = True
     """Scale both budgets down to 40% of the chat model's window where that is smaller."""
     reabstract: bool = True
+    compaction: CompactionMode = "auto"
+    ledger: LedgerSettings = LedgerSettings()
     embedding: str | None = None
     """``provider:model``, a fastembed model's name, or ``none``; None chooses (DESIGN: "Recall")."""
     embedding_path: Path | None = None

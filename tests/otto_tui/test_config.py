@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from otto_tui.config import load, to_options
 from otto_tui.settings import Settings
-from sessions.options import Options, Provider
+from sessions.options import LedgerSettings, Options, Provider
 
 
 class Place:
@@ -75,7 +75,11 @@ def test_every_setting_reaches_the_options(place: Place) -> None:
         idle_timeout = 2.5
         [seats]
         summarize = "offline"
+        observe = "openai/small"
+        reflect = "openai/middle"
+        drop = "openai/other"
         [memory]
+        compaction = "ledger"
         x_budget = 200
         y_budget = 400
         scale_to_window = false
@@ -83,6 +87,18 @@ def test_every_setting_reaches_the_options(place: Place) -> None:
         recall_chunks = 5
         recall_window = 0
         recall_tokens = 900
+        [ledger]
+        observe_after_tokens = 1
+        reflect_after_tokens = 2
+        observer_chunk_max_tokens = 300
+        compact_after_tokens = 4
+        observations_pool_max_tokens = 60
+        observations_pool_target_tokens = 5
+        agent_max_turns = 7
+        show_worker_notifications = false
+        passive = true
+        debug_log = true
+        debug_log_text = true
         [embedding]
         model = "none"
         model_path = "/weights"
@@ -99,6 +115,9 @@ def test_every_setting_reaches_the_options(place: Place) -> None:
         environ={"A": "b"},
         chat="local/qwen",
         summarize="offline",
+        observe="openai/small",
+        reflect="openai/middle",
+        drop="openai/other",
         api_base="http://127.0.0.1:1/v1",
         providers={"local": Provider("local", "http://127.0.0.1:2/v1", "LOCAL_KEY")},
         system_prompt="Be brief.",
@@ -110,6 +129,20 @@ def test_every_setting_reaches_the_options(place: Place) -> None:
         y_budget=400,
         scale_to_window=False,
         reabstract=False,
+        compaction="ledger",
+        ledger=LedgerSettings(
+            observe_after_tokens=1,
+            reflect_after_tokens=2,
+            observer_chunk_max_tokens=300,
+            compact_after_tokens=4,
+            observations_pool_max_tokens=60,
+            observations_pool_target_tokens=5,
+            agent_max_turns=7,
+            show_worker_notifications=False,
+            passive=True,
+            debug_log=True,
+            debug_log_text=True,
+        ),
         embedding="none",
         embedding_path=Path("/weights"),
         recall_chunks=5,
@@ -144,6 +177,38 @@ def test_the_short_name_of_the_embedding_model(place: Place) -> None:
     assert place.load()[0].embedding.model == "openai:text-embedding-3-small"
 
 
+def test_passive_for_one_run(place: Place) -> None:
+    place.own.write_text("[ledger]\npassive = false\n")
+    for word, passive in (("1", True), ("yes", True), ("on", True), ("0", False), ("off", False), ("", False)):
+        place.environ["OTTO_PASSIVE"] = word
+        settings, notices = place.load()
+        assert (settings.ledger.passive, notices) == (passive, ())
+    place.environ |= {"OTTO_PASSIVE": "1", "OTTO_LEDGER__PASSIVE": "no"}
+    assert place.load()[0].ledger.passive is False
+
+
+def test_a_wrong_word_for_passive_is_named_as_it_was_written(place: Place) -> None:
+    place.environ["OTTO_PASSIVE"] = "perhaps"
+    settings, notices = place.load()
+    assert settings == Settings()
+    assert notices == (
+        'OTTO_PASSIVE in the environment should be true or false, not "perhaps", so it is left out and false is used.',
+    )
+
+
+def test_a_target_is_compared_with_the_maximum_of_another_file(place: Place) -> None:
+    place.own.write_text("[ledger]\nobservations_pool_target_tokens = 9000\n")
+    place.folder.write_text("[ledger]\nobservations_pool_max_tokens = 8000\n")
+    settings, notices = place.load()
+    assert (settings.ledger.observations_pool_max_tokens, settings.ledger.observations_pool_target_tokens) == (
+        8000,
+        None,
+    )
+    assert [notice.partition(" should be ")[0] for notice in notices] == [
+        f"{place.own}: ledger.observations_pool_target_tokens"
+    ]
+
+
 def test_variables_of_others_are_left_alone(place: Place) -> None:
     place.environ |= {"OTTO_DEPLOY": "x", "OTTOMAN__X": "y", "PATH": "/bin"}
     assert place.load() == (Settings(), ())
@@ -166,6 +231,24 @@ def test_variables_of_others_are_left_alone(place: Place) -> None:
         ("[model]\ntemperature = nan", "model.temperature should be a number, not nan"),
         ("[model]\ntemperature = -1", "model.temperature should be at least 0.0, not -1"),
         ("[model]\nidle_timeout = inf", "model.idle_timeout should be a number, not inf"),
+        (
+            '[memory]\ncompaction = "fold"',
+            'memory.compaction should be auto, ledger or summarize, not "fold", so it is',
+        ),
+        ("[memory]\ncompaction = true", "memory.compaction should be text, not true, so it is left out and"),
+        ("[ledger]\nobserve_after_tokens = 0", "ledger.observe_after_tokens should be more than 0, not 0, so it is"),
+        (
+            "[ledger]\nobserver_chunk_max_tokens = 255",
+            "ledger.observer_chunk_max_tokens should be at least 256, not 255",
+        ),
+        ('[ledger]\nagent_max_turns = "many"', "ledger.agent_max_turns should be a whole number"),
+        ("[ledger]\nobserveAfterTokens = 5", "(did you mean observe_after_tokens?)"),
+        (
+            "[ledger]\nobservations_pool_target_tokens = 20000",
+            "ledger.observations_pool_target_tokens should be less than observations_pool_max_tokens, which is 20000,"
+            " not 20000, so it is left out and the default is used",
+        ),
+        ("[seats]\nobserve = 5", "seats.observe should be text, not 5"),
         ('[ui]\nmouse = "maybe"', 'ui.mouse should be true or false, not "maybe", so it is left out and true is used'),
         ("[providers]\nlocal = 5", "providers.local should be a section"),
         ('[providers.local]\napi_base = "x"\napi_kee = "y"', "providers.local.api_kee is not a setting of Otto"),
@@ -296,6 +379,10 @@ _variables = st.dictionaries(
             "OTTO_PROVIDERS__A__API_BASE__DEEP",
             "OTTO_WORKSPACES__TRUSTED",
             "OTTO_EMBEDDING_MODEL",
+            "OTTO_PASSIVE",
+            "OTTO_LEDGER",
+            "OTTO_LEDGER__AGENT_MAX_TURNS",
+            "OTTO_LEDGER__OBSERVATIONS_POOL_TARGET_TOKENS",
             "OTTO_EMBEDDING",
             "OTTO_EMBEDDING__MODEL__DEEP",
             "OTTO____",
@@ -313,7 +400,7 @@ def test_no_environment_breaks_the_settings(variables: dict[str, str]) -> None:
     assert all(notice.endswith((".", ")")) for notice in notices)
 
 
-@given(st.dictionaries(st.sampled_from(["model", "memory", "providers", "workspaces", "ui", "x"]), _values))
+@given(st.dictionaries(st.sampled_from(["model", "memory", "ledger", "providers", "workspaces", "ui", "x"]), _values))
 def test_no_file_breaks_the_settings(values: dict[str, object]) -> None:
     from otto_tui.config_check import settle
     from otto_tui.config_sources import Layer

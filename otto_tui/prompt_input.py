@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
 from memory.errors import OttoError
-from otto_tui.terminal import is_terminal
+from otto_tui.terminal import is_terminal, say_aside
 
 LARGEST_PIPE = 64_000_000
 """Bytes of standard input. More than any model reads, and less than any machine has."""
+
+PATIENCE = 3.0
+"""Seconds of silence in a pipe before a person is told what is waited for."""
 
 
 def one_shot_prompt(words: Sequence[str]) -> tuple[str | None, str | None]:
@@ -89,6 +93,7 @@ def _piped_text() -> tuple[str, str | None]:
     source: BinaryIO | None = getattr(sys.stdin, "buffer", None)
     if source is None:
         return "", None
+    _say_what_is_waited_for(source)
     data = source.read(LARGEST_PIPE + 1)
     if len(data) > LARGEST_PIPE:
         raise OttoError(f"Standard input is larger than {LARGEST_PIPE // 1_000_000} MB; send a part of it.")
@@ -98,6 +103,17 @@ def _piped_text() -> tuple[str, str | None]:
     except UnicodeDecodeError:
         return text, "Standard input is not all UTF-8 text; what is not was replaced."
     return text, None
+
+
+def _say_what_is_waited_for(source: BinaryIO) -> None:
+    """Tell a person whose shell or script left standard input open why nothing happens."""
+    try:
+        ready, _, _ = select.select([source], [], [], PATIENCE)
+    except (OSError, ValueError):
+        # Not a real file, so there is nothing to wait for.
+        return
+    if not ready:
+        say_aside("Note: Waiting for the end of what is piped in; where nothing is, add < /dev/null to the command.")
 
 
 def _has_halves(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -79,6 +80,9 @@ class SessionActions:
             for row in rows:
                 try:
                     await library.reembed(row.id, _progress_of(row.id))
+                except asyncio.CancelledError:
+                    say_aside("Stopped. What was made is kept; the same command goes on from there.")
+                    raise
                 except OttoError as error:
                     if len(rows) == 1:
                         raise

@@ -103,6 +103,8 @@ class EmbeddingWorker:
     async def reembed(self, progress: Callable[[int, int], None]) -> None:
         """Make all vectors anew; ``progress(done, total)`` is called on the event loop.
 
+        Cancelled, or when the worker is closed, it ends after the batch that is being made; called again it goes on.
+
         Raises:
             EmbeddingUnavailable: there is no model to do it with.
         """
@@ -112,7 +114,16 @@ class EmbeddingWorker:
                 "No embedding model is set up, so there is nothing to embed with. Set [embedding] model first."
             )
         await self.drain()
-        await asyncio.to_thread(reembed, self._store, self._embedder, _on_loop(progress))
+        work = asyncio.ensure_future(
+            asyncio.to_thread(reembed, self._store, self._embedder, _on_loop(progress), stop=self._stop.is_set)
+        )
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            # A thread cannot be cancelled, and whoever waits for this closes the store next.
+            self._stop.set()
+            await asyncio.wait([work])
+            raise
         self._notice = None
         self._emit(MemoryChanged())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -98,3 +99,22 @@ async def test_a_backslash_goes_on_in_the_next_line() -> None:
 async def test_characters_that_arrive_in_halves() -> None:
     assert await typed("日".encode()[:1], "日".encode()[1:] + b"\n") == ["日"]
     assert await typed(b"\xff\n") == ["\ufffd"]
+
+
+def test_a_pipe_that_stays_silent_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    monkeypatch.setattr("otto_tui.prompt_input.PATIENCE", 0.01)
+    monkeypatch.setattr("otto_tui.prompt_input.say_aside", _then_close(writer))
+    with os.fdopen(reader, encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert one_shot_prompt(["hi"]) == ("hi", None)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.close(writer)
+
+
+def _then_close(writer: int) -> Callable[[str], None]:
+    def say(text: str) -> None:
+        assert "Waiting for the end of what is piped in" in text
+        os.close(writer)
+
+    return say

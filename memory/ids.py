@@ -16,6 +16,11 @@ def content_id(*parts: str) -> str:
     return _digest(*parts)[:12]
 
 
+def record_id(content: str) -> str:
+    """Return the 12 hex digits that name a record of the ledger: the start of the SHA-256 of its content in UTF-8."""
+    return hashlib.sha256(content.encode("utf-8", errors="surrogatepass")).hexdigest()[:12]
+
+
 def chunk_hash(thread: str, event_id: str, start: int, text: str) -> str:
     """Return the 16 hex digits that address a chunk: its event, where it starts there, and its words."""
     return _digest(thread, event_id, str(start), text)[:16]

@@ -331,13 +331,14 @@ class MemoryStore:
             )
         return int(cursor.lastrowid or 0)
 
-    def ledger(self, kind: str | None = None, entry: str | None = None) -> list[LedgerEntry]:
-        """Entries in order, of one kind or of all."""
+    def ledger(self, kind: str | None = None, entry: str | Sequence[str] | None = None) -> list[LedgerEntry]:
+        """Entries in order, of one kind or of all, with one name, one of several or any."""
+        names = None if entry is None else dump([entry] if isinstance(entry, str) else list(entry))
         with self._reading() as db:
             rows = db.execute(
-                "SELECT n, kind, entry, t, data FROM ledger"
-                " WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR entry = ?2) ORDER BY n",
-                (kind, entry),
+                "SELECT n, kind, entry, t, data FROM ledger WHERE (?1 IS NULL OR kind = ?1)"
+                " AND (?2 IS NULL OR entry IN (SELECT value FROM json_each(?2))) ORDER BY n",
+                (kind, names),
             ).fetchall()
         return [LedgerEntry(n, kind_, entry_, t, load(data)) for n, kind_, entry_, t, data in rows]
 

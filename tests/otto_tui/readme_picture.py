@@ -29,7 +29,8 @@ async def picture(home: Path) -> str:
         assert conversation is not None
         conversation.send(Draft(QUESTION))
         await conversation.done()
-        await conversation.session.drain()
+        while (await conversation.session.snapshot()).compacting:
+            await asyncio.sleep(0.1)
         await pilot.pause(1)
         return app.export_screenshot(title="otto")
 

@@ -109,3 +109,15 @@ class ChatModel(Protocol):
     async def complete(self, prompt: str) -> str:
         """The reply to one prompt, for seats like ``summarize``. Raises ``ModelError``."""
         ...
+
+
+def tool_request(text: str, calls: Sequence[ToolCall]) -> Message:
+    """The model's own message that asked for tools, as the next request must repeat it."""
+    return {
+        "role": "assistant",
+        "content": text or None,
+        "tool_calls": [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in calls
+        ],
+    }

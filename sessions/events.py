@@ -84,6 +84,34 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True)
+class ObservingProgress:
+    """A worker of the ledger has begun or ended a run behind the conversation."""
+
+    stage: str
+    """``observe``, ``reflect`` or ``drop``."""
+    state: str
+    """``running``, ``done``, ``nothing`` (there was nothing to record) or ``failed``."""
+    model: str
+    recorded: int = 0
+    """Observations, reflections or drops."""
+    seconds: float = 0.0
+    requests: int = 0
+    prompt_tokens: int = 0
+    """As the vendor counted them, over all requests; 0 where it did not say."""
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerChanged:
+    """The ledger holds something new: ask ``Session.ledger`` again."""
+
+    observations: int = 0
+    """Recorded just now."""
+    reflections: int = 0
+    drops: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddingProgress:
     """Vectors are being made."""
 
@@ -115,6 +143,8 @@ SessionEvent = (
     | Demoted
     | Compacting
     | Compacted
+    | ObservingProgress
+    | LedgerChanged
     | EmbeddingProgress
     | MemoryChanged
     | Notice

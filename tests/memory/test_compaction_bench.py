@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memory.bench_conversation import CONSTRAINTS, conversation
-from memory.compaction_bench import POLICIES, Policy, Row, evaluate, format_table
+from memory.compaction_bench import POLICIES, TURNS, Policy, Row, evaluate, format_table
+
+DOCS = Path(__file__).parents[2] / "docs" / "memory.md"
 
 PROTECTED = [policy for policy in POLICIES if policy.protect]
 TYPE_BLIND = [policy for policy in POLICIES if not policy.protect]
@@ -21,10 +25,15 @@ def test_the_conversation_is_the_same_each_time_and_has_each_constraint_once() -
     assert not any(constraint in reported for constraint in CONSTRAINTS)
 
 
-def test_protected_keeps_every_constraint_at_each_length_and_budget() -> None:
-    rows = evaluate(turns=(120, 400), policies=PROTECTED)
-    assert len(rows) == 6
-    assert [row.kept for row in rows] == [8] * 6, [row.lost for row in rows]
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return evaluate(turns=(120, 400))
+
+
+def test_protected_keeps_every_constraint_at_each_length_and_budget(rows: list[Row]) -> None:
+    protected = [row for row in rows if row.policy in {policy.name for policy in PROTECTED}]
+    assert len(protected) == 6
+    assert [row.kept for row in protected] == [8] * 6, [row.lost for row in protected]
 
 
 @pytest.mark.parametrize(
@@ -36,13 +45,30 @@ def test_protected_keeps_every_constraint_of_2000_turns(policy: Policy) -> None:
     assert row.generations > 50
 
 
-def test_type_blind_loses_constraints_and_more_so_with_time() -> None:
-    rows = evaluate(turns=(120, 400), policies=TYPE_BLIND)
+def test_type_blind_loses_constraints_and_more_so_with_time(rows: list[Row]) -> None:
     kept = {(row.policy, row.turns): row.kept for row in rows}
     assert all(kept[policy.name, 120] < 7 for policy in TYPE_BLIND), kept
     assert all(kept[policy.name, 400] < 5 for policy in TYPE_BLIND), kept
     assert all(kept[policy.name, 400] <= kept[policy.name, 120] for policy in TYPE_BLIND)
     assert kept["type-blind, tight budget", 400] < kept["type-blind", 400]
+
+
+def test_the_table_in_the_docs_is_what_is_measured(rows: list[Row]) -> None:
+    _compare_with_the_docs(rows)
+
+
+@pytest.mark.slow
+def test_the_last_column_in_the_docs_is_what_is_measured() -> None:
+    _compare_with_the_docs(evaluate(turns=(2_000,)))
+
+
+def _compare_with_the_docs(rows: list[Row]) -> None:
+    lines = DOCS.read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "/8 |" in line]
+    written = {(policy, turns): kept for policy, *counts in cells for turns, kept in zip(TURNS, counts, strict=True)}
+    assert len(written) == len(POLICIES) * len(TURNS)
+    measured = {(row.policy, row.turns): f"{row.kept}/{row.planted}" for row in rows}
+    assert {key: written[key] for key in measured} == measured
 
 
 def test_a_row_counts_its_generations_and_calls() -> None:

@@ -1,4 +1,4 @@
-"""Making bullets: from an event's own words, from a summariser's sentence, or as a count of many."""
+"""Making bullets: from an event's own words, a summariser's sentence, a record of the ledger, or as a count of many."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from memory.excerpt import join_spans, leading, salient, whole
 from memory.ids import content_id
 from memory.json_text import dump
+from memory.observations import Observation, Reflection, observation_text
 from memory.ranges import pack
 from memory.render import bullet_tokens
 from memory.values import Bullet, BulletForm, Event, Span
@@ -37,9 +38,21 @@ def summary(text: str, seqs: Iterable[int], generation: int, hashes_of: HashesOf
     return _bullet(id, text, numbers, generation, hashes_of, protected=False, form="summary")
 
 
+def record(made: Observation | Reflection, seqs: tuple[int, ...], generation: int, hashes_of: HashesOf) -> Bullet:
+    """A record of the ledger under its own id, with the events that it rests on, in time order."""
+    form: BulletForm = "observation" if isinstance(made, Observation) else "reflection"
+    text = observation_text(made) if isinstance(made, Observation) else made.content
+    return _bullet(made.id, text, seqs, generation, hashes_of, protected=False, form=form)
+
+
 def group(members: Iterable[Bullet], generation: int, hashes_of: HashesOf, *, protected: bool) -> Bullet:
     """One counted line for bullets whose own lines no longer fit; everything behind them stays behind it."""
-    numbers = tuple(sorted({seq for member in members for seq in member.seqs}))
+    return group_of((seq for member in members for seq in member.seqs), generation, hashes_of, protected=protected)
+
+
+def group_of(seqs: Iterable[int], generation: int, hashes_of: HashesOf, *, protected: bool) -> Bullet:
+    """One counted line for these events."""
+    numbers = tuple(sorted(set(seqs)))
     what = "messages from the person" if protected else "items"
     text = f"({len(numbers)} earlier {what}, #{numbers[0]}-#{numbers[-1]}; recall_memory finds them)"
     id = content_id("group", str(protected), dump(pack(numbers)))

@@ -11,7 +11,7 @@ from memory import event_rows
 from memory.excerpt import join_spans
 from memory.json_text import dump
 from memory.pending_rows import dump_spans, load_spans
-from memory.values import Bullet, Event, Voices, speaker_of
+from memory.values import RECORD_FORMS, Bullet, Event, Voices, speaker_of
 
 
 def load(db: sqlite3.Connection, kind: str, only: Collection[str] | None = None) -> list[Bullet]:
@@ -61,7 +61,17 @@ def voices(db: sqlite3.Connection, kind: str) -> dict[str, Voices]:
 
 def in_order(bullets: Iterable[Bullet]) -> list[Bullet]:
     """Bullets in the order in which a prompt reads them."""
-    return sorted(bullets, key=lambda bullet: (bullet.seqs[0], bullet.seqs[-1], bullet.id))
+    return sorted(bullets, key=_place)
+
+
+def _place(bullet: Bullet) -> tuple[int, int, str]:
+    """In the order of the oldest event behind each; a record of the ledger, of the newest.
+
+    A record may rest on events of any age. Where its newest stands it came to be, and nothing before it moves.
+    """
+    if bullet.form in RECORD_FORMS:
+        return bullet.seqs[-1], bullet.seqs[0], bullet.id
+    return bullet.seqs[0], bullet.seqs[-1], bullet.id
 
 
 def replace(db: sqlite3.Connection, kind: str, removed: Iterable[str], added: Sequence[Bullet]) -> None:
@@ -97,7 +107,7 @@ def summaries_behind(db: sqlite3.Connection, kind: str, seqs: Iterable[int]) -> 
         "SELECT bullet_refs.seq, bullets.id, bullets.tokens FROM bullet_refs"
         " JOIN bullets ON bullets.kind = bullet_refs.kind AND bullets.id = bullet_refs.bullet"
         " WHERE bullet_refs.kind = ? AND bullet_refs.seq IN (SELECT value FROM json_each(?))"
-        " AND bullets.form IN ('summary', 'group') ORDER BY bullet_refs.seq, bullets.id",
+        " AND bullets.form IN ('summary', 'group', 'observation', 'reflection') ORDER BY bullet_refs.seq, bullets.id",
         (kind, dump(sorted(set(seqs)))),
     )
     found: dict[int, list[tuple[str, int]]] = {}

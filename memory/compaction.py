@@ -1,7 +1,8 @@
 """Compaction of Y: numbered items go to a summariser, cited bullets come back, and nothing falls between.
 
-Seed 000, "Type-aware compaction" and "Finding: uncited items were silently unreachable". Planning and building are
-pure: the queue (``memory/queue.py``) swaps the outcome in.
+Where the ledger covers items, its records stand for them and no model is asked (``memory/ledger_compaction.py``).
+Seed 000, "Type-aware compaction" and "Finding: uncited items were silently unreachable"; DESIGN, "The live view".
+Planning and building are pure: the queue (``memory/queue.py``) swaps the outcome in.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memory import ledger_compaction
 from memory.bullet_making import HashesOf, excerpt, said, summary
 from memory.excerpt import both_ends, join_spans, leading
+from memory.projection import Projection
 from memory.text import storable
 from memory.tokens import count_tokens
-from memory.values import Bullet, Item
+from memory.values import Bullet, CompactionMode, Item
 
 REABSTRACT = True
 """Prior bullets go through the summariser again. Measured to cost no constraint (seed 000); False carries them."""
@@ -86,6 +89,14 @@ class CompactionPlan:
     """Bullets that stay as they are."""
     batches: tuple[Batch, ...]
     tokens_before: int
+    mode: CompactionMode = "summarize"
+    """``summarize`` also where another was asked for and the ledger has nothing to show."""
+    projection: Projection | None = None
+    """What the ledger shows; None in the mode ``summarize``."""
+    excerpts: tuple[Item, ...] = ()
+    """Raw items that nobody is going to read and no record cites: each keeps an excerpt of its own words."""
+    before: tuple[Bullet, ...] = ()
+    """All bullets that stand when it starts."""
 
     @property
     def prompts(self) -> tuple[str, ...]:
@@ -114,23 +125,41 @@ def plan(
     protect: bool,
     reabstract: bool,
     prompt_tokens: int = PROMPT_TOKENS,
+    mode: CompactionMode = "summarize",
+    projection: Projection | None = None,
 ) -> CompactionPlan:
-    """Divide Y into what rides along word for word, what stays as it is, and what a summariser reads."""
+    """Divide Y into what rides along word for word, what stays as it is, and what a summariser reads.
+
+    Args:
+        projection: what the ledger shows; needed for the modes ``auto`` and ``ledger``.
+    """
+    if projection is None or projection.empty:
+        mode, projection = "summarize", None
     protected = tuple(item for item in raw if protect and item.event.protected)
     readable: list[Item | Bullet] = []
-    carried: list[Bullet] = []
-    for bullet in bullets:
-        again = reabstract and bullet.form != "group" and not bullet.protected
-        (readable if again else carried).append(bullet)
-    readable += [item for item in raw if not (protect and item.event.protected)]
+    excerpts: list[Item] = []
+    others = [item for item in raw if not (protect and item.event.protected)]
+    if projection is None:
+        again = {bullet.id for bullet in bullets if reabstract and bullet.form != "group" and not bullet.protected}
+        readable += [bullet for bullet in bullets if bullet.id in again]
+        readable += others
+        kept = [bullet for bullet in bullets if bullet.id not in again]
+    else:
+        kept = ledger_compaction.carried(bullets, projection)
+        left = ledger_compaction.uncovered(others, projection)
+        (readable if mode == "auto" else excerpts).extend(left)
     return CompactionPlan(
         generation=generation,
         through=max((item.event.seq for item in raw), default=0),
         raw=tuple(raw),
         protected=protected,
-        carried=tuple(carried),
+        carried=tuple(kept),
         batches=tuple(_batches(readable, prompt_tokens)),
         tokens_before=sum(item.tokens for item in raw) + sum(bullet.tokens for bullet in bullets),
+        mode=mode,
+        projection=projection,
+        excerpts=tuple(excerpts),
+        before=tuple(bullets),
     )
 
 
@@ -141,7 +170,8 @@ def build(plan: CompactionPlan, replies: Sequence[str | None], hashes_of: Hashes
     """
     generation = plan.generation + 1
     bullets = [*plan.carried, *(said(item.event, generation, hashes_of) for item in plan.protected)]
-    uncited = 0
+    bullets += [excerpt(item.event, generation, hashes_of) for item in plan.excerpts]
+    uncited = len(plan.excerpts)
     failures: list[str] = []
     for place, batch in enumerate(plan.batches):
         reply = replies[place] if place < len(replies) else None
@@ -151,7 +181,20 @@ def build(plan: CompactionPlan, replies: Sequence[str | None], hashes_of: Hashes
         uncited += len(own)
         if failure:
             failures.append(failure)
+    if plan.projection is not None:
+        bullets = _with_records(plan, plan.projection, bullets, hashes_of)
     return Outcome(tuple(_without_repeats(bullets)), uncited, failures[0] if failures else None)
+
+
+def _with_records(
+    plan: CompactionPlan, projection: Projection, bullets: Sequence[Bullet], hashes_of: HashesOf
+) -> list[Bullet]:
+    """``bullets`` and the ledger's, which together lead to all that Y led to."""
+    generation = plan.generation + 1
+    records = ledger_compaction.shown(projection, plan.before, bullets, generation, hashes_of)
+    behind = {seq for bullet in plan.before for seq in bullet.seqs}
+    behind.update(item.event.seq for item in plan.raw)
+    return ledger_compaction.strays(behind, [*bullets, *records], generation, hashes_of)
 
 
 def parse_bullets(reply: str, most: int) -> list[tuple[str, tuple[int, ...]]]:

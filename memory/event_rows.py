@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from memory.ids import new_event_id
 from memory.json_text import dump, load
 from memory.text import storable
-from memory.values import Event, NewEvent
+from memory.values import TIERED_KINDS, Event, NewEvent
 
 _COLUMNS = "seq, id, thread, source, role, kind, t_event, t_ingest, text, refs, meta"
 
@@ -79,6 +79,16 @@ def insert(db: sqlite3.Connection, event: Event) -> Event:
 def find(db: sqlite3.Connection, thread: str, id: str) -> Event | None:
     row = db.execute(f"SELECT {_COLUMNS} FROM events WHERE thread = ? AND id = ?", (thread, id)).fetchone()
     return None if row is None else _event(row)
+
+
+def numbers(db: sqlite3.Connection, thread: str, ids: Iterable[str]) -> dict[str, int]:
+    """The ``seq`` of each of these events that stands in tiers; what is not there is left out."""
+    rows = db.execute(
+        "SELECT id, seq FROM events WHERE thread = ?1 AND id IN (SELECT value FROM json_each(?2))"
+        " AND kind IN (SELECT value FROM json_each(?3))",
+        (thread, dump(sorted(set(ids))), dump(sorted(TIERED_KINDS))),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 def by_seq(db: sqlite3.Connection, seqs: Iterable[int]) -> list[Event]:

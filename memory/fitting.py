@@ -7,17 +7,24 @@ counted group; whatever goes last is what demands, names and decides (``memory/e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from memory.bullet_making import EXCERPT_TOKENS, HashesOf, group, shortened
 from memory.bullet_rows import in_order
 from memory.excerpt import salience
+from memory.observations import RELEVANCES, Relevance, relevance_in
 from memory.values import Bullet, Event
 
 BULLETS_SHARE = 0.5
 """Of Y's budget, what bullets may hold after a compaction; the rest is room for the next overflow."""
 
+UNPROTECTED_SHARE = 0.5
+"""Of that, what is left to bullets that are not the person's words, where room is short at first."""
+
 SHORT_TOKENS = 25
 """The second, tighter excerpt."""
+
+_COMMON: Final[Relevance] = "medium"
 
 
 def fit(
@@ -30,7 +37,7 @@ def fit(
 ) -> list[Bullet]:
     """``bullets`` within ``budget`` tokens, in reading order. Every event behind them stays behind one of them."""
     room = _Room(bullets, budget, generation, event_at, hashes_of)
-    room.fold_unprotected(keep=budget // 2)
+    room.fold_unprotected(keep=int(budget * UNPROTECTED_SHARE))
     room.shorten_protected(EXCERPT_TOKENS)
     room.fold_unprotected(keep=budget // 4)
     room.shorten_protected(SHORT_TOKENS)
@@ -57,8 +64,9 @@ class _Room:
         self._hashes_of = hashes_of
 
     def fold_unprotected(self, *, keep: int) -> None:
-        """Fold the oldest unprotected bullets until all fits or the unprotected hold ``keep`` tokens."""
+        """Fold unprotected bullets until all fits or they hold ``keep`` tokens: the least relevant, then the oldest."""
         candidates = [bullet for bullet in self.bullets if not bullet.protected and bullet.form != "group"]
+        candidates.sort(key=_relevance)
         self._fold(candidates, protected=False, keep=keep)
 
     def fold_protected(self) -> None:
@@ -104,3 +112,11 @@ class _Room:
 
     def _excess(self) -> int:
         return sum(bullet.tokens for bullet in self.bullets) - self._budget
+
+
+def _relevance(bullet: Bullet) -> int:
+    """Summaries and excerpts matter as much as the common observation does; reflections are the last to go."""
+    if bullet.form == "reflection":
+        return len(RELEVANCES)
+    told = relevance_in(bullet.text) if bullet.form == "observation" else None
+    return RELEVANCES.index(told or _COMMON)

@@ -6,7 +6,7 @@ mental model"). An entry with a record that is not sound counts for nothing; ``m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from types import MappingProxyType
@@ -69,29 +69,21 @@ def read_state(store: MemoryStore, kind: str = CONVERSATION, *, until: int | Non
 
 def fold(entries: Iterable[LedgerEntry]) -> LedgerState:
     """Replay ``entries`` in order. Entries of other names are passed over."""
+    ignored: list[int] = []
     live: dict[str, Observation] = {}
     dropped: dict[str, Observation] = {}
     reflections: dict[str, Reflection] = {}
     through = dict.fromkeys(RECORD_ENTRIES, 0)
-    ignored: list[int] = []
-    for entry in entries:
-        if entry.entry not in RECORD_ENTRIES:
-            continue
-        try:
-            if entry.entry == OBSERVATIONS:
-                for observation in observations_in(entry.data):
-                    dropped.pop(observation.id, None)
-                    live.setdefault(observation.id, observation)
-            elif entry.entry == REFLECTIONS:
-                for reflection in reflections_in(entry.data):
-                    reflections.setdefault(reflection.id, reflection)
-            else:
-                for id in drops_in(entry.data):
-                    if id in live:
-                        dropped[id] = live.pop(id)
-            through[entry.entry] = max(through[entry.entry], covers_of(entry.data))
-        except InvalidRecord:
-            ignored.append(entry.n)
+    for batch in batches(entries, ignored):
+        for observation in batch.observations:
+            dropped.pop(observation.id, None)
+            live.setdefault(observation.id, observation)
+        for reflection in batch.reflections:
+            reflections.setdefault(reflection.id, reflection)
+        for id in batch.dropped:
+            if id in live:
+                dropped[id] = live.pop(id)
+        through[batch.entry] = max(through[batch.entry], batch.covers)
     return LedgerState(
         observations=MappingProxyType(live),
         dropped=MappingProxyType(dropped),
@@ -101,3 +93,41 @@ def fold(entries: Iterable[LedgerEntry]) -> LedgerState:
         dropped_through=through[DROPS],
         ignored=tuple(ignored),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One entry of the ledger, read: records of one of the three sorts."""
+
+    n: int
+    entry: str
+    covers: int
+    observations: tuple[Observation, ...] = ()
+    reflections: tuple[Reflection, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+def batches(entries: Iterable[LedgerEntry], ignored: list[int] | None = None) -> Iterator[Batch]:
+    """The entries that hold records and are sound, in order; the numbers of the others go to ``ignored``."""
+    for entry in entries:
+        if entry.entry not in RECORD_ENTRIES:
+            continue
+        try:
+            yield batch_of(entry)
+        except InvalidRecord:
+            if ignored is not None:
+                ignored.append(entry.n)
+
+
+def batch_of(entry: LedgerEntry) -> Batch:
+    """An entry whose name is one of ``RECORD_ENTRIES``.
+
+    Raises:
+        InvalidRecord: it is not sound.
+    """
+    covers = covers_of(entry.data)
+    if entry.entry == OBSERVATIONS:
+        return Batch(entry.n, entry.entry, covers, observations=observations_in(entry.data))
+    if entry.entry == REFLECTIONS:
+        return Batch(entry.n, entry.entry, covers, reflections=reflections_in(entry.data))
+    return Batch(entry.n, entry.entry, covers, dropped=drops_in(entry.data))

@@ -15,8 +15,10 @@ from memory import compaction, tier_ledger
 from memory.budgets import X_BUDGET, Y_BUDGET, check_budgets, note_budgets
 from memory.compaction import REABSTRACT, CompactionPlan
 from memory.excerpt import both_ends
-from memory.fitting import BULLETS_SHARE, fit
+from memory.fitting import BULLETS_SHARE, UNPROTECTED_SHARE, fit
+from memory.ledger_compaction import LEDGER
 from memory.live_view import total_tokens, view_of
+from memory.projection import POOL_MAX_TOKENS, Projection, read_projection
 from memory.render import held_text, left_out_line
 from memory.store import CONVERSATION, MemoryStore
 from memory.tokens import count_tokens
@@ -25,6 +27,7 @@ from memory.values import (
     TIERED_KINDS,
     Bullet,
     Compaction,
+    CompactionMode,
     Demotion,
     EmbeddingState,
     Event,
@@ -56,6 +59,9 @@ class TieredQueue:
         protect: carry what the person said word for word (off: the type-blind policy of the evaluation).
         auto_compact: compact inside ``append`` as soon as Y overflows. A session turns this off and compacts behind
             the conversation.
+        mode: where a compaction takes its bullets from; with an empty ledger always from the summariser.
+        pool_max_tokens: observations of this size in the view have the ledger folded in full; no more than a small Y
+            has room for.
         alter: fit restored tiers to the budgets at once (off for a look that must not change the file).
 
     Raises:
@@ -75,6 +81,8 @@ class TieredQueue:
         reabstract: bool = REABSTRACT,
         auto_compact: bool = True,
         summarizer_name: str = "summarize",
+        mode: CompactionMode = "auto",
+        pool_max_tokens: int = POOL_MAX_TOKENS,
         alter: bool = True,
     ) -> None:
         check_budgets(x_budget, y_budget)
@@ -82,6 +90,8 @@ class TieredQueue:
         self.kind = kind
         self.x_budget = x_budget
         self.y_budget = y_budget
+        self.mode: CompactionMode = mode
+        self.pool_max_tokens = pool_max_tokens
         self.on_demotion: Callable[[Demotion], None] | None = None
         self.on_compaction: Callable[[Compaction], None] | None = None
         self._summarize = summarize
@@ -248,7 +258,7 @@ class TieredQueue:
             plan,
             outcome.bullets,
             uncited=outcome.uncited,
-            made_by=made_by if answered else EXCERPTS,
+            made_by=made_by if answered else _made_without_a_model(plan),
             model_calls=answered,
             seconds=seconds,
             failure=failure or outcome.failure,
@@ -258,34 +268,28 @@ class TieredQueue:
         """Plan, ask the injected ``summarize``, swap in. A summariser that raises costs nothing but its bullets.
 
         Raises:
-            ValueError: no ``summarize`` was given.
+            ValueError: no ``summarize`` was given, and the ledger does not cover all that is raw in Y.
         """
-        if self._summarize is None:
-            raise ValueError("this queue was made without a summarize callable")
         plan = self.plan_compaction()
         if plan is None:
             return None
         started = time.monotonic()
-        replies: list[str | None] = []
-        failure = None
-        for prompt in plan.prompts:
-            try:
-                replies.append(self._summarize(prompt))
-            except Exception as error:  # whatever a summariser raises, the items stay reachable
-                replies.append(None)
-                failure = f"the summariser failed: {error}"
+        replies, failure = self._ask(plan.prompts)
         seconds = time.monotonic() - started
         return self.apply_compaction(plan, replies, made_by=self._summarizer_name, seconds=seconds, failure=failure)
 
     def compact_by_excerpts(self, reason: str) -> Compaction:
-        """Compact with no summariser: every item that one would have read keeps an excerpt of its own words."""
+        """Compact with no summariser: every item that one would have read keeps an excerpt of its own words.
+
+        What the ledger covers is left to the ledger.
+        """
         plan = self._plan(compaction.PROMPT_TOKENS)
         outcome = compaction.build(plan, (), self._hashes_of(plan))
         return self._swap_in(
             plan,
             outcome.bullets,
             uncited=outcome.uncited,
-            made_by=EXCERPTS,
+            made_by=_made_without_a_model(plan),
             model_calls=0,
             seconds=0.0,
             failure=reason,
@@ -342,6 +346,8 @@ class TieredQueue:
 
     def _plan(self, prompt_tokens: int) -> CompactionPlan:
         return compaction.plan(
+            mode=self.mode,
+            projection=None if self.mode == "summarize" else self._projection(),
             generation=self._generation,
             raw=self._y,
             bullets=self._bullets,
@@ -349,6 +355,27 @@ class TieredQueue:
             reabstract=self._reabstract,
             prompt_tokens=prompt_tokens,
         )
+
+    def _projection(self) -> Projection:
+        """What the ledger shows of everything that has left X."""
+        gone = [bullet.seqs[-1] for bullet in self._bullets] + [item.event.seq for item in self._y]
+        through = max(gone, default=0)
+        room = int(self.y_budget * BULLETS_SHARE * UNPROTECTED_SHARE)
+        return read_projection(self.store, self.kind, through=through, pool_max=min(self.pool_max_tokens, room))
+
+    def _ask(self, prompts: Sequence[str]) -> tuple[list[str | None], str | None]:
+        """The summariser's replies, and why one is missing."""
+        if prompts and self._summarize is None:
+            raise ValueError("this queue was made without a summarize callable")
+        replies: list[str | None] = []
+        failure = None
+        for prompt in prompts:
+            try:
+                replies.append(self._summarize(prompt) if self._summarize else None)
+            except Exception as error:  # whatever a summariser raises, the items stay reachable
+                replies.append(None)
+                failure = f"the summariser failed: {error}"
+        return replies, failure
 
     def _hashes_of(self, plan: CompactionPlan) -> Callable[[int], tuple[str, ...]]:
         seqs = {item.event.seq for item in plan.raw}
@@ -388,6 +415,8 @@ class TieredQueue:
             model_calls=model_calls,
             through=plan.through,
             failure=failure,
+            mode=plan.mode,
+            full_fold=plan.projection is not None and plan.projection.full,
         )
         before = set(self._bullets)
         kept = before.intersection(fitted)
@@ -407,6 +436,10 @@ class TieredQueue:
     def _tell_demotion(self, demotion: Demotion | None) -> None:
         if demotion is not None and self.on_demotion is not None:
             self.on_demotion(demotion)
+
+
+def _made_without_a_model(plan: CompactionPlan) -> str:
+    return EXCERPTS if plan.projection is None else LEDGER
 
 
 def _in_thread(new: NewEvent, thread: str) -> NewEvent:

@@ -20,6 +20,7 @@ from memory.database import connect, connect_reader, readable_errors
 from memory.errors import EventConflict, StoreReadOnly, UnknownId
 from memory.json_text import dump, load
 from memory.text import storable
+from memory.tier_ledger import COMPACTED, IMPORTED, CompactionMark
 from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent, Voices
 
 CONVERSATION = "message"
@@ -214,6 +215,11 @@ class MemoryStore:
         with self._reading() as db:
             return event_rows.by_seq(db, seqs)
 
+    def numbers_of(self, ids: Iterable[str], thread: str = MAIN_THREAD) -> dict[str, int]:
+        """The ``seq`` of each of these events of a thread that stands in tiers; unknown ids are left out."""
+        with self._reading() as db:
+            return event_rows.numbers(db, thread, ids)
+
     def counts(self) -> Counts:
         with self._reading() as db:
             events, turns = db.execute(
@@ -341,6 +347,23 @@ class MemoryStore:
                 (kind, names),
             ).fetchall()
         return [LedgerEntry(n, kind_, entry_, t, load(data)) for n, kind_, entry_, t, data in rows]
+
+    def compaction_marks(self, kind: str) -> list[CompactionMark]:
+        """When and how this queue was compacted, in order; what it imported as compacted counts as well."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT n, coalesce(json_extract(data, '$.through'), json_extract(data, '$.compacted_through')),"
+                " coalesce(json_extract(data, '$.mode'), 'summarize'),"
+                " coalesce(json_extract(data, '$.full_fold'), 0)"
+                " FROM ledger WHERE kind = ? AND entry IN (?, ?) ORDER BY n",
+                (kind, COMPACTED, IMPORTED),
+            ).fetchall()
+        marks: list[CompactionMark] = []
+        through = 0
+        for n, reached, mode, full_fold in rows:
+            through = max(through, reached)
+            marks.append(CompactionMark(n, through, mode, bool(full_fold)))
+        return marks
 
     # -- chunks ------------------------------------------------------------------------------------------------
 

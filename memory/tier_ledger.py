@@ -7,16 +7,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from memory.ranges import pack, unpack
-from memory.values import Bullet, Compaction, Span
+from memory.values import Bullet, Compaction, CompactionMode, Span
 
 HELD = "held"
 DEMOTED = "demoted"
 COMPACTED = "compacted"
 IMPORTED = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionMark:
+    """When a queue was compacted, and how."""
+
+    n: int
+    """The number of the ledger entry."""
+    through: int
+    """The ``seq`` up to which everything had been compacted then."""
+    mode: CompactionMode
+    full_fold: bool
 
 
 def held(seq: int, spans: Sequence[Span]) -> dict[str, Any]:
@@ -34,8 +46,8 @@ def compacted(done: Compaction, removed: Iterable[str], added: Iterable[Bullet])
 
 
 def compaction_of(data: Mapping[str, Any]) -> Compaction:
-    """The event line of a ``compacted`` entry."""
-    return Compaction(**{name: data[name] for name in Compaction.__dataclass_fields__})
+    """The event line of a ``compacted`` entry; older entries do not say how it was made."""
+    return Compaction(**{name: data[name] for name in Compaction.__dataclass_fields__ if name in data})
 
 
 def imported(

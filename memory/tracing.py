@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from memory import tier_ledger
+from memory import bullet_rows, tier_ledger
 from memory.database import readable_errors
 from memory.errors import UnknownId
 from memory.json_text import dump, load
 from memory.rebuild import bullet_of, thread_of
+from memory.record_tracing import trace
 from memory.store import CONVERSATION, MemoryStore
 from memory.text import storable
-from memory.values import Bullet, Event, RecalledSource
+from memory.values import RECORD_FORMS, Bullet, BulletForm, Event, RecalledSource
 
 _SHOWN = 40
 
 
 def recall_id(store: MemoryStore, id: str, kind: str = CONVERSATION) -> RecalledSource:
-    """Return what an event's id, a chunk's hash or a bullet's id stands for, word for word.
+    """Return what the id of an event, chunk, ledger record or bullet stands for, word for word.
 
-    A bullet of an earlier generation is found too: a citation that was ever made leads back for good.
+    A dropped observation and a bullet of an earlier generation are found too: a citation that was ever made leads back
+    for good. Where more than one thing has the id, ``collision`` says so.
 
     Raises:
         UnknownId: nothing has this id.
     """
     id = storable(id.strip())
-    found = _event(store, id, kind) or _chunk(store, id, kind) or _bullet(store, id, kind)
-    if found is None:
+    found = [source for look in (_event, _chunk, _record) if (source := look(store, id, kind)) is not None]
+    if not found and (bullet := _bullet(store, id, kind)) is not None:
+        found.append(bullet)
+    if not found:
         shown = id if len(id) <= _SHOWN else f"{id[:_SHOWN]}…"
         raise UnknownId(f"Nothing in this session has the id {shown!r}. Copy one from the memory panel or a recall.")
-    return found
+    return replace(found[0], collision=_collision(id, found))
 
 
 def _event(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
@@ -53,13 +59,37 @@ def _chunk(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
     return RecalledSource(id, "chunk", (event,), chunk=chunk, standing=_standing(store, [event], kind))
 
 
+def _record(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
+    traced = trace(store, id, kind)
+    if traced is None:
+        return None
+    numbers = store.numbers_of(traced.sources, thread_of(kind))
+    events = store.events_at(numbers.values())
+    return RecalledSource(
+        id,
+        "reflection" if traced.reflections else "observation",
+        tuple(events),
+        bullet=_live_bullet(store, id, kind, RECORD_FORMS),
+        standing=_standing(store, events, kind),
+        observations=tuple(dict.fromkeys((*traced.observations, *traced.supports))),
+        reflections=traced.reflections,
+        dropped=traced.dropped,
+        missing=(*traced.unknown, *(source for source in traced.sources if source not in numbers)),
+    )
+
+
 def _bullet(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
-    bullet = next((bullet for bullet in store.bullets(kind) if bullet.id == id), None)
-    bullet = bullet or _former_bullet(store, id, kind)
+    bullet = _live_bullet(store, id, kind) or _former_bullet(store, id, kind)
     if bullet is None:
         return None
     events = store.events_at(bullet.seqs)
     return RecalledSource(id, "bullet", tuple(events), bullet=bullet, standing=_standing(store, events, kind))
+
+
+def _live_bullet(store: MemoryStore, id: str, kind: str, forms: Collection[BulletForm] | None = None) -> Bullet | None:
+    with readable_errors(store.path):
+        found = bullet_rows.load(store.reader(), kind, [id])
+    return next((bullet for bullet in found if forms is None or bullet.form in forms), None)
 
 
 def _former_bullet(store: MemoryStore, id: str, kind: str) -> Bullet | None:
@@ -81,6 +111,21 @@ def _bullet_of(store: MemoryStore, entry: Mapping[str, Any]) -> Bullet:
     events = {event.seq: event for event in store.events_at(seqs)}
     chunks = store.chunks_of(seqs)
     return bullet_of(entry, events, {seq: [chunk.hash for chunk in pieces] for seq, pieces in chunks.items()})
+
+
+def _collision(id: str, found: Sequence[RecalledSource]) -> str | None:
+    """That more than one thing has the id, and which things."""
+    things: Counter[str] = Counter()
+    for source in found:
+        if source.found_as in ("observation", "reflection"):
+            things["observation"] += sum(made.id == id for made in source.observations)
+            things["reflection"] += len(source.reflections)
+        else:
+            things[source.found_as] += 1
+    if things.total() < 2:
+        return None
+    named = [f"{count} {thing}{'s' if count > 1 else ''}" for thing, count in things.items() if count]
+    return f"More than one thing has this id: {', '.join(named)}."
 
 
 def _standing(store: MemoryStore, events: Sequence[Event], kind: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from memory.observations import Observation, Reflection
 
 MAIN_THREAD = "main"
 """The thread of a session's own conversation."""
@@ -14,12 +17,19 @@ TIERED_KINDS = frozenset({"message", "tool", "document"})
 
 Tier = Literal["x", "y"]
 
-BulletForm = Literal["whole", "excerpt", "summary", "group"]
+BulletForm = Literal["whole", "excerpt", "summary", "group", "observation", "reflection"]
 """How a bullet came to be.
 
 whole: one event, word for word. excerpt: word-for-word spans of one event. summary: a summariser's sentence.
-group: a counted line that stands for many older items when their own lines no longer fit.
+group: a counted line that stands for many older items when their own lines no longer fit. observation, reflection: a
+record of the ledger, under the record's own id.
 """
+
+RECORD_FORMS: frozenset[BulletForm] = frozenset({"observation", "reflection"})
+
+CompactionMode = Literal["auto", "ledger", "summarize"]
+"""Where bullets come from: the ledger's records for what they cover and a summariser for the rest, the records and
+word-for-word excerpts alone, or a summariser alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +126,7 @@ class Bullet:
     """A line in Y that stands for one or more events that have left the raw tiers."""
 
     id: str
-    """12 hex digits, derived from its content."""
+    """12 hex digits, derived from its content; for a record of the ledger, the record's id."""
     text: str
     hash_refs: tuple[str, ...]
     """The hash of every chunk behind it, in time order."""
@@ -183,6 +193,10 @@ class Compaction:
     """The ``seq`` of the last event compacted."""
     failure: str | None = None
     """Why the summariser was not used or not used fully, as a sentence."""
+    mode: CompactionMode = "summarize"
+    """How it was made in fact: ``summarize`` also where the ledger had nothing to show."""
+    full_fold: bool = False
+    """Whether the ledger's drops took effect and its records were laid out anew, rather than added to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +269,19 @@ class RecalledSource:
     """Answer to an id: exact words, whoever said them, and where they stand now."""
 
     id: str
-    found_as: Literal["event", "chunk", "bullet"]
+    found_as: Literal["event", "chunk", "bullet", "observation", "reflection"]
     events: tuple[Event, ...]
     chunk: Chunk | None = None
     bullet: Bullet | None = None
+    """The bullet with this id; for a record of the ledger, the one that shows it now, if one does."""
     standing: str = ""
     """Where the events stand: ``x``, ``y raw``, ``behind bullet ID``, or a mix."""
+    observations: tuple[Observation, ...] = ()
+    """The observations with this id, or those behind the reflection."""
+    reflections: tuple[Reflection, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    """Which of ``observations`` are retired, by id."""
+    missing: tuple[str, ...] = ()
+    """Ids that the records name and that lead to nothing."""
+    collision: str | None = None
+    """What else has this id, as a sentence."""

@@ -14,6 +14,7 @@ from memory.excerpt import join_spans
 from memory.ids import chunk_hash
 from memory.queue import TieredQueue
 from memory.rebuild import fold_store, thread_of
+from memory.record_checks import record_bullets_say_what_was_recorded, records_are_sound
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import TIERED_KINDS, Bullet, Event, Item
 
@@ -203,6 +204,8 @@ CHECKS: tuple[tuple[str, Callable[[MemoryStore, str], Iterable[str]]], ...] = (
     ("the person's words are exact", persons_words_are_exact),
     ("text is stored once", text_is_stored_once),
     ("tiers follow from the tape", tiers_follow_from_the_tape),
+    ("the ledger's records are sound", records_are_sound),
+    ("bullets say what was recorded", record_bullets_say_what_was_recorded),
     ("the view fits", view_fits),
     ("vectors belong to chunks", vectors_belong_to_chunks),
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory.values import Bullet, Item, MemorySnapshot, Voices
+from memory.values import Bullet, BulletForm, Item, MemorySnapshot, Voices
 from screens.painting import Line, Part, Tone, padded
 from screens.row_list import Row
 from screens.wording import age, brief, counted, grouped
@@ -19,7 +19,14 @@ COLUMNS_FROM = 60
 BULLET_COLUMNS_FROM = 90
 """Columns from which a bullet is, which tells more."""
 
-_BULLET_MARK = {"whole": "word for word", "excerpt": "excerpt", "summary": "summary", "group": "group"}
+_BULLET_MARK: Mapping[BulletForm, str] = {
+    "whole": "word for word",
+    "excerpt": "excerpt",
+    "summary": "summary",
+    "group": "group",
+    "observation": "observation",
+    "reflection": "reflection",
+}
 
 _NAME_WIDTH = 14
 

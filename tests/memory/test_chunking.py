@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import chunking
@@ -16,6 +16,7 @@ prose = st.lists(
 any_text = st.one_of(prose, st.text(), st.text(st.characters()))
 
 
+@settings(deadline=None)
 @given(any_text, st.integers(1, 30))
 def test_pieces_are_a_partition_within_their_size(text: str, most: int) -> None:
     pieces = split(text, most)

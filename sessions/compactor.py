@@ -1,4 +1,4 @@
-"""Compaction behind the conversation: asks the ``summarize`` seat, swaps the bullets in, gives up after failures.
+"""Compaction behind the conversation: takes the ledger for what it covers, asks the ``summarize`` seat for the rest.
 
 A turn never waits for it. While it runs, the view leaves out what does not fit; should the seat fail for good, the
 deterministic excerpts take over and a notice says so.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 
 from memory.compaction import CompactionPlan
 from memory.errors import OttoError
+from memory.ledger_compaction import LEDGER
 from memory.values import Compaction
 from sessions.chat_model import ChatModel
 from sessions.events import Compacting, MemoryChanged, Notice, SessionEvent
 from sessions.live import LiveMemory
+from sessions.observing.worker import ObservingWorker
+from sessions.options import LedgerSettings
 
 MOST_FAILURES = 3
 """In a row; then the seat is not asked again until the person compacts by hand or changes the model."""
@@ -23,14 +27,33 @@ MOST_FAILURES = 3
 WINDOW_SHARE = 0.5
 """Of the summariser's window, what the items of one request may fill."""
 
+PATIENCE = 60.0
+"""Seconds that a compaction waits at most for notes that are being taken of what it is to compact."""
+
 
 class Compactor:
-    """Compacts one session's Y when it overflows. All methods are called on the event loop."""
+    """Compacts one session's Y when it overflows. All methods are called on the event loop.
 
-    def __init__(self, memory: LiveMemory, model: ChatModel, emit: Callable[[SessionEvent], None]) -> None:
+    Args:
+        observing: who takes the notes that a compaction may use.
+    """
+
+    def __init__(
+        self,
+        memory: LiveMemory,
+        model: ChatModel,
+        emit: Callable[[SessionEvent], None],
+        observing: ObservingWorker,
+        settings: LedgerSettings,
+        *,
+        patience: float = PATIENCE,
+    ) -> None:
         self._memory = memory
         self._model = model
         self._emit = emit
+        self._observing = observing
+        self._settings = settings
+        self._patience = patience
         self._failures = 0
         self._task: asyncio.Task[Compaction | None] | None = None
         self._given_up: str | None = None
@@ -55,12 +78,21 @@ class Compactor:
         if self._memory.queue.needs_compaction and not self.running and not self._memory.store.read_only:
             self._task = asyncio.create_task(self._until_it_fits())
 
+    def poke_ahead(self) -> None:
+        """Compact ahead of need what the ledger covers, if enough stands raw and nothing is running."""
+        queue = self._memory.queue
+        raw = sum(item.tokens for item in (*queue.overflow, *queue.recent_items))
+        if raw < self._settings.compact_after_tokens or self._settings.passive or queue.mode == "summarize":
+            return
+        if queue.overflow and not self.running and not self._memory.store.read_only:
+            self._task = asyncio.create_task(self._by_ledger_alone())
+
     async def compact_now(self) -> Compaction | None:
         """Compact whatever is raw in Y, full or not; None when there is nothing."""
         await self.drain()
         self._failures = 0
         self._given_up = None
-        self._task = asyncio.create_task(self._compact())
+        self._task = asyncio.create_task(self._compact(patience=0.0))
         return await self._task
 
     async def drain(self) -> None:
@@ -77,19 +109,28 @@ class Compactor:
     async def _until_it_fits(self) -> Compaction | None:
         done = None
         while self._memory.queue.needs_compaction:
-            done = await self._compact()
+            done = await self._compact(patience=self._patience)
             if done is None:
                 break
         return done
 
-    async def _compact(self) -> Compaction | None:
-        prompt_tokens = await self._prompt_tokens()
-        plan = await self._memory.run(self._memory.queue.plan_compaction, prompt_tokens=prompt_tokens)
+    async def _compact(self, *, patience: float) -> Compaction | None:
+        plan = await self._plan()
+        if plan is not None and not _is_covered(plan) and await self._notes_came(patience):
+            plan = await self._plan()
         if plan is None:
             return None
-        if self._given_up is not None:
+        if self._given_up is not None and plan.prompts:
             return await self._by_excerpts(self._given_up)
-        self._emit(Compacting(plan.items_in, self._model.name))
+        return await self._carry_out(plan)
+
+    async def _by_ledger_alone(self) -> Compaction | None:
+        plan = await self._plan()
+        return await self._carry_out(plan) if plan is not None and _is_covered(plan) else None
+
+    async def _carry_out(self, plan: CompactionPlan) -> Compaction | None:
+        made_by = LEDGER if _is_covered(plan) else self._model.name
+        self._emit(Compacting(plan.items_in, made_by))
         started = monotonic()
         replies, failure = await self._ask(plan)
         if plan.prompts and not any(replies):
@@ -103,9 +144,23 @@ class Compactor:
             failure=failure,
         )
         if done is not None:
-            self._count(done)
+            if plan.prompts:
+                self._count(done)
             self._emit(MemoryChanged())
         return done
+
+    async def _plan(self) -> CompactionPlan | None:
+        prompt_tokens = await self._prompt_tokens()
+        return await self._memory.run(self._memory.queue.plan_compaction, prompt_tokens=prompt_tokens)
+
+    async def _notes_came(self, patience: float) -> bool:
+        """Wait for notes that are being taken; whether some are worth another plan."""
+        if self._memory.queue.mode == "summarize" or not patience or not self._observing.running:
+            return False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._observing.drain()
+        return True
 
     async def _ask(self, plan: CompactionPlan) -> tuple[list[str | None], str | None]:
         replies: list[str | None] = []
@@ -153,3 +208,8 @@ class Compactor:
 
         window = await self._model.window()
         return PROMPT_TOKENS if window is None else max(500, min(PROMPT_TOKENS, int(window * WINDOW_SHARE)))
+
+
+def _is_covered(plan: CompactionPlan) -> bool:
+    """Whether the ledger alone has something for everything."""
+    return plan.projection is not None and not plan.prompts and not plan.excerpts

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
 from memory.queue import TieredQueue
@@ -37,6 +37,7 @@ class LiveMemory:
         self.queue = queue
         self._lock = lock
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="otto-memory")
+        self._reading: set[asyncio.Task[Any]] = set()
 
     @classmethod
     def open(cls, path: Path, options: Options, budgets: tuple[int, int], lock: SessionLock | None) -> LiveMemory:
@@ -53,6 +54,8 @@ class LiveMemory:
                 y_budget=budgets[1],
                 restore=True,
                 reabstract=options.reabstract,
+                mode=options.compaction,
+                pool_max_tokens=options.ledger.observations_pool_max_tokens,
                 auto_compact=False,
             )
             if lock is not None:
@@ -67,15 +70,33 @@ class LiveMemory:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
 
+    async def read(self, work: Callable[_Args, _Result], *args: _Args.args, **kwargs: _Args.kwargs) -> _Result:
+        """Run ``work``, which only reads the tape, on a thread of its own, beside what the memory's thread does.
+
+        A thread cannot be cancelled; whoever is cancelled goes on at once, and ``close`` waits for the thread.
+        """
+        reading = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+        self._reading.add(reading)
+        reading.add_done_callback(self._read)
+        return await asyncio.shield(reading)
+
     def run_soon(self, work: Callable[[], None]) -> None:
         """Run ``work`` on the memory's thread without waiting for it."""
         self._thread.submit(work)
 
     async def close(self) -> None:
+        if self._reading:
+            await asyncio.wait(self._reading)
         await self.run(self.store.close)
         self._thread.shutdown(wait=False)
         if self._lock is not None:
             self._lock.release()
+
+    def _read(self, reading: asyncio.Task[Any]) -> None:
+        self._reading.discard(reading)
+        if not reading.cancelled():
+            # Nobody may be waiting for it any more.
+            reading.exception()
 
 
 def scaled_budgets(options: Options, window: int | None) -> tuple[int, int]:

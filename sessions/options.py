@@ -6,18 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from memory.budgets import X_BUDGET, Y_BUDGET
+from memory.values import CompactionMode
 
 OFFLINE = "offline"
-
-CompactionMode = Literal["auto", "ledger", "summarize"]
-"""Where a compaction takes its bullets from (DESIGN, "The live view").
-
-ledger: observations and reflections, without a model. summarize: the ``summarize`` seat. auto: the ledger for what it
-covers, the seat for the rest.
-"""
 
 SMALLEST_CHUNK = 256
 """Tokens. What an observer reads at once is never capped below."""
@@ -108,6 +101,7 @@ class Options:
     """Scale both budgets down to 40% of the chat model's window where that is smaller."""
     reabstract: bool = True
     compaction: CompactionMode = "auto"
+    """Where a compaction takes its bullets from (DESIGN, "The live view")."""
     ledger: LedgerSettings = LedgerSettings()
     embedding: str | None = None
     """``provider:model``, a fastembed model's name, or ``none``; None chooses (DESIGN: "Recall")."""

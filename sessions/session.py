@@ -26,9 +26,8 @@ from memory.values import (
     View,
 )
 from sessions import tapes
-from sessions.chat_model import ChatModel, Message
-from sessions.compactor import Compactor
-from sessions.embedding import EmbeddingWorker
+from sessions.background import Background, ledger_status
+from sessions.chat_model import Message
 from sessions.errors import SessionBusy
 from sessions.events import (
     Compacted,
@@ -44,9 +43,11 @@ from sessions.index import SessionIndex
 from sessions.live import LiveMemory, scaled_budgets
 from sessions.lock import SessionLock, taken_sentence
 from sessions.models import OpenModel, open_model
+from sessions.observing.status import LedgerStatus, SessionStatus
 from sessions.options import Options
 from sessions.remembered_model import remember_model, remembered_model
 from sessions.rows import SessionRow
+from sessions.seats import Seats
 from sessions.totals import Totals, totals_of
 from sessions.turn import Turn
 from sessions.view import SYSTEM_PROMPT, messages_of
@@ -72,10 +73,8 @@ class Session:
         self._created = row.created
         self._index = index
         self._memory: LiveMemory | None = None
-        self._open_model = open_model
-        self._model = open_model(options.chat, options, recall=self.recall)
-        self._compactor: Compactor | None = None
-        self._embedding: EmbeddingWorker | None = None
+        self._seats = Seats(options, open_model, self.recall)
+        self._background: Background | None = None
         self._turn: Turn | None = None
         self._last: Event | None = None
         self._callbacks: list[Callable[[SessionEvent], None]] = []
@@ -119,29 +118,25 @@ class Session:
         if self._turn is not None:
             self.stop()
             await self._turn.ended()
-        if self._compactor is not None:
-            await self._compactor.close()
-        if self._embedding is not None:
-            await self._embedding.close()
+        if self._background is not None:
+            await self._background.close()
         if self._memory is not None:
             await self._memory.close()
             self._memory = None
 
     async def drain(self, timeout: float | None = None) -> None:
-        """Wait until compaction and embedding have nothing left to do, or ``timeout`` seconds have passed."""
+        """Wait until nothing behind the conversation is left to do, or ``timeout`` seconds have passed."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
-                if self._compactor is not None:
-                    await self._compactor.drain()
-                if self._embedding is not None:
-                    await self._embedding.drain()
+                if self._background is not None:
+                    await self._background.drain()
 
     async def drain_compaction(self, timeout: float | None = None) -> None:
         """As ``drain``, for a running compaction only."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout):
-                if self._compactor is not None:
-                    await self._compactor.drain()
+                if self._background is not None:
+                    await self._background.compactor.drain()
 
     # -- watching ----------------------------------------------------------------------------------------------
 
@@ -158,7 +153,7 @@ class Session:
 
     @property
     def model_name(self) -> str:
-        return self._model.name
+        return self._seats.chat.name
 
     @property
     def can_retry(self) -> bool:
@@ -178,15 +173,28 @@ class Session:
         if self._memory is None:
             x, y = self.budgets
             return MemorySnapshot(0, 0, x, 0, y, (), (), (), 0, 0, 0, EmbeddingState(None, 0, 0), False)
-        memory = self._memory
-        state = await self._embedding.state() if self._embedding is not None else None
-        compactor = self._compactor
+        memory, background = self._memory, self._background
+        state = await background.embedding.state() if background is not None else None
         return await memory.run(
             memory.queue.snapshot,
             embedding=state,
-            compacting=compactor is not None and compactor.running,
-            notice=self._memory_notice(),
+            compacting=background is not None and background.compactor.running,
+            notice=background.notice if background is not None else None,
         )
+
+    async def ledger(self) -> LedgerStatus:
+        """What the ledger holds, what of it stands in the view, and how far its workers are.
+
+        Raises:
+            StoreDamaged, StoreUnavailable: the file cannot be read.
+        """
+        if self._background is None:
+            return ledger_status(self.options)
+        return await self._background.ledger()
+
+    async def status(self) -> SessionStatus:
+        """The live memory and the ledger, one after the other."""
+        return SessionStatus(await self.snapshot(), await self.ledger())
 
     async def view(self) -> list[Message]:
         """Exactly what the next request carries, before what the person says next."""
@@ -196,17 +204,17 @@ class Session:
         """A page of the tape, oldest first: the newest events before ``before``, or the first ones after ``after``."""
         if self._memory is None:
             return []
-        store = self._memory.store
+        memory = self._memory
         if after is not None:
-            return await asyncio.to_thread(store.events, after=after, before=before, limit=limit)
-        page = await asyncio.to_thread(store.events, before=before, limit=limit, newest_first=True)
+            return await memory.read(memory.store.events, after=after, before=before, limit=limit)
+        page = await memory.read(memory.store.events, before=before, limit=limit, newest_first=True)
         return page[::-1]
 
     async def compactions(self) -> list[Compaction]:
         """Every compaction so far, from the ledger."""
         if self._memory is None:
             return []
-        entries = await asyncio.to_thread(self._memory.store.ledger, CONVERSATION, COMPACTED)
+        entries = await self._memory.read(self._memory.store.ledger, CONVERSATION, COMPACTED)
         return [compaction_of(entry.data) for entry in entries]
 
     # -- talking -----------------------------------------------------------------------------------------------
@@ -265,10 +273,10 @@ class Session:
 
     async def recall(self, question: str) -> RecallResult:
         """What was said about ``question`` and is no longer in view, in exact words."""
-        if self._memory is None or self._embedding is None:
+        if self._memory is None or self._background is None:
             return RecallResult("recency", 0, ())
         view = await self._current_view()
-        return await self._embedding.recall(question, tuple(item.event.seq for item in view.left_out))
+        return await self._background.embedding.recall(question, tuple(item.event.seq for item in view.left_out))
 
     async def recall_id(self, id: str) -> RecalledSource:
         """The exact words behind an id of an event, a chunk or a bullet.
@@ -280,7 +288,7 @@ class Session:
 
         if self._memory is None:
             raise UnknownId("Nothing has been said in this session yet, so there is nothing to recall.")
-        return await asyncio.to_thread(recall_id, self._memory.store, id)
+        return await self._memory.read(recall_id, self._memory.store, id)
 
     # -- changing ----------------------------------------------------------------------------------------------
 
@@ -293,14 +301,13 @@ class Session:
         """
         if self.busy:
             raise SessionBusy("A reply is still coming. Stop it with Esc, then change the model.")
-        self._model = self._open_model(name, self.options, recall=self.recall)
+        self._seats.seat_chat(name)
         if self._memory is not None and not self.read_only:
             memory = self._memory
             await memory.run(memory.queue.set_budgets, *await self._scaled_budgets())
             await memory.run(remember_model, memory.store, self.options.chat, name)
-        if self._compactor is not None:
-            self._compactor.use(self._summarizer())
-            self._compactor.poke()
+        if self._background is not None:
+            self._background.renew()
         self._emit(MemoryChanged())
 
     async def compact_now(self) -> Compaction | None:
@@ -311,7 +318,7 @@ class Session:
         """
         if self.read_only:
             raise StoreReadOnly("This session is open in another Otto, so it cannot be compacted here.")
-        return None if self._compactor is None else await self._compactor.compact_now()
+        return None if self._background is None else await self._background.compactor.compact_now()
 
     async def rename(self, title: str) -> None:
         """Give the session another title.
@@ -332,8 +339,8 @@ class Session:
         Raises:
             EmbeddingUnavailable: there is no model to do it with.
         """
-        if self._embedding is not None:
-            await self._embedding.reembed(progress)
+        if self._background is not None:
+            await self._background.embedding.reembed(progress)
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -346,9 +353,9 @@ class Session:
 
     async def _answer(self, memory: LiveMemory, *, retry: bool) -> TurnDone:
         embedder, cache = None, None
-        if self._embedding is not None:
-            embedder, cache = self._embedding.embedder, self._embedding.cache
-        self._turn = Turn(memory, self._model, self.options, self._system_prompt, self._emit, embedder, cache)
+        if self._background is not None:
+            embedder, cache = self._background.embedding.embedder, self._background.embedding.cache
+        self._turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedder, cache)
         try:
             done = await self._turn.run(retry=retry)
         finally:
@@ -412,15 +419,14 @@ class Session:
 
         memory.queue.on_demotion = tell_demotion
         memory.queue.on_compaction = tell_compaction
-        self._compactor = Compactor(memory, self._summarizer(), self._emit)
-        self._embedding = EmbeddingWorker(memory.store, self.options, lambda: self.model_name, self._emit)
+        self._background = Background(self.id, memory, self.options, self._seats, self._emit)
         self._poke()
 
     async def _take_up_model(self, memory: LiveMemory) -> None:
         used = await memory.run(remembered_model, memory.store, self.options.chat)
         if used is not None and used != self.model_name:
             try:
-                self._model = self._open_model(used, self.options, recall=self.recall)
+                self._seats.seat_chat(used)
             except OttoError as error:
                 self._emit(Notice(f"{error} {self.model_name} answers instead."))
                 return
@@ -428,15 +434,11 @@ class Session:
                 await memory.run(memory.queue.set_budgets, *await self._scaled_budgets())
 
     def _poke(self) -> None:
-        if self.read_only:
-            return
-        if self._compactor is not None:
-            self._compactor.poke()
-        if self._embedding is not None:
-            self._embedding.poke()
+        if self._background is not None:
+            self._background.poke()
 
     async def _scaled_budgets(self) -> tuple[int, int]:
-        return scaled_budgets(self.options, await self._model.window())
+        return scaled_budgets(self.options, await self._seats.chat.window())
 
     async def _current_view(self) -> View:
         if self._memory is None:
@@ -446,16 +448,6 @@ class Session:
     @property
     def _system_prompt(self) -> str:
         return self.options.system_prompt if self.options.system_prompt is not None else SYSTEM_PROMPT
-
-    def _summarizer(self) -> ChatModel:
-        seat = self.options.summarize
-        return self._model if seat is None else self._open_model(seat, self.options, recall=self.recall)
-
-    def _memory_notice(self) -> str | None:
-        notices = [
-            worker.notice for worker in (self._compactor, self._embedding) if worker is not None and worker.notice
-        ]
-        return " ".join(notices) or None
 
     def _row(self, *, turns: int, updated: str) -> SessionRow:
         return SessionRow(

@@ -72,7 +72,7 @@ async def observe(
         known = known_memory(state, int(cap * KNOWN_SHARE))
         return known, next_chunk(memory.store, after, cap - known.tokens)
 
-    known, chunk = await asyncio.to_thread(read)
+    known, chunk = await memory.read(read)
     task = observer_task(options.now(), known.text, chunk.text)
     recorder = ObservationRecorder(chunk.entries, state)
     exchange = await agent.run(model, task, recorder.tool)

@@ -60,7 +60,7 @@ class ObservingWorker:
 
     Args:
         seat: opens the model of a seat.
-        settled: called when a pass has ended, whatever came of it.
+        settled: called when a pass has ended, with whether it has recorded anything.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class ObservingWorker:
         options: Options,
         seat: OpenSeat,
         emit: Callable[[SessionEvent], None],
-        settled: Callable[[], None],
+        settled: Callable[[bool], None],
         log: DebugLog | None = None,
     ) -> None:
         self._memory = memory
@@ -114,7 +114,7 @@ class ObservingWorker:
         if self._begin is None:
             self._begin = await self._memory.run(self._find_begin)
         version = self._version
-        now = await asyncio.to_thread(self._read, self._begin, self._state)
+        now = await self._memory.read(self._read, self._begin, self._state)
         # Where another process writes, or this one has written meanwhile, it is to be read again.
         if version == self._version and not self._memory.store.read_only:
             self._state = now.state
@@ -155,11 +155,12 @@ class ObservingWorker:
         self._again = True
         while self._again:
             self._again = False
+            version = self._version
             try:
                 await self._pass()
             except OttoError as error:
                 self._fail("observe", str(error))
-            self._settled()
+            self._settled(version != self._version)
 
     async def _pass(self) -> None:
         """Each worker that is due, in order; one that fails ends the pass."""
@@ -231,7 +232,7 @@ class ObservingWorker:
             self._emit(LedgerChanged(**{_RECORDS[stage]: run.recorded}))
         if failure is not None:
             mark = run.covers or mark
-            tokens = await asyncio.to_thread(raw_tokens, self._memory.store, mark)
+            tokens = await self._memory.read(raw_tokens, self._memory.store, mark)
             self._back_offs[stage].failed(mark, Gauge(tokens, gauge.threshold))
             self._fail(stage, failure)
         elif run.recorded:

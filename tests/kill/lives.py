@@ -88,8 +88,8 @@ def make_mortal(death: Death) -> None:
         if left < 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def mortal_connection(path: Path, *, read_only: bool) -> sqlite3.Connection:
-        connection = connect(path, read_only=read_only)
+    def mortal_connection(path: Path, *, read_only: bool, unshared: bool = False) -> sqlite3.Connection:
+        connection = connect(path, read_only=read_only, unshared=unshared)
         if not read_only:
             connection.set_trace_callback(count)
         return connection

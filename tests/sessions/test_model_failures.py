@@ -149,7 +149,7 @@ async def test_stopping_closes_the_connection(vendor: LoopbackVendor, tmp_path: 
 
 async def test_closing_the_iterator_closes_the_connection(vendor: LoopbackVendor, tmp_path: Path) -> None:
     vendor.hang("one two three", after=1)
-    async with contextlib.aclosing(model_of(vendor, tmp_path).stream(HELLO)) as stream:  # type: ignore[type-var]
+    async with contextlib.aclosing(model_of(vendor, tmp_path).stream(HELLO)) as stream:
         assert isinstance(await anext(stream), TextDelta)
     await vendor.dropped()
 

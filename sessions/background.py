@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
 from memory.errors import OttoError
+from memory.values import Compaction, Demotion
 from sessions.compactor import Compactor
 from sessions.embedding import EmbeddingWorker
-from sessions.events import SessionEvent
+from sessions.events import Compacted, Demoted, SessionEvent
 from sessions.live import LiveMemory
 from sessions.observing.clocks import Gauge
 from sessions.observing.debug_log import DebugLog
@@ -46,6 +48,7 @@ class Background:
         self.observing = ObservingWorker(memory, options, seats.of, emit, self._notes_taken, log)
         self.compactor = Compactor(memory, seats.of("summarize"), emit, self.observing, options.ledger)
         self.embedding = EmbeddingWorker(memory.store, options, lambda: seats.chat.name, emit)
+        _tell_of_tiers(memory, emit)
 
     @property
     def notice(self) -> str | None:
@@ -66,7 +69,8 @@ class Background:
         """Another model chats: ask it where it has a seat, and try again what had been given up."""
         self.observing.renew()
         self.compactor.use(self._seats.of("summarize"))
-        self.compactor.poke()
+        self.embedding.choose()
+        self.poke()
 
     async def drain(self) -> None:
         """Wait until nobody has anything left to do."""
@@ -120,3 +124,17 @@ class Background:
         self.compactor.poke()
         if recorded:
             self.compactor.poke_ahead()
+
+
+def _tell_of_tiers(memory: LiveMemory, emit: Callable[[SessionEvent], None]) -> None:
+    """Have ``emit`` told on this event loop what moves in the tiers, on whatever thread it does."""
+    loop = asyncio.get_running_loop()
+
+    def tell_demotion(demotion: Demotion) -> None:
+        loop.call_soon_threadsafe(emit, Demoted(demotion))
+
+    def tell_compaction(done: Compaction) -> None:
+        loop.call_soon_threadsafe(emit, Compacted(done))
+
+    memory.queue.on_demotion = tell_demotion
+    memory.queue.on_compaction = tell_compaction

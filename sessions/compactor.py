@@ -56,11 +56,20 @@ class Compactor:
         self._patience = patience
         self._failures = 0
         self._task: asyncio.Task[Compaction | None] | None = None
+        self._again = False
+        self._ahead = False
+        self._compacting = False
         self._given_up: str | None = None
 
     @property
     def running(self) -> bool:
+        """Whether it is still to be seen if there is something to compact, or a compaction is under way."""
         return self._task is not None and not self._task.done()
+
+    @property
+    def compacting(self) -> bool:
+        """Whether a compaction has begun and is not swapped in yet."""
+        return self._compacting
 
     @property
     def notice(self) -> str | None:
@@ -74,26 +83,24 @@ class Compactor:
         self._given_up = None
 
     def poke(self) -> None:
-        """Begin a compaction if Y has overflowed and none is running."""
-        if self._memory.queue.needs_compaction and not self.running and not self._memory.store.read_only:
+        """Compact if Y has overflowed; where that is going on already, look again when it has ended."""
+        self._again = True
+        if not self.running:
             self._task = asyncio.create_task(self._until_it_fits())
 
     def poke_ahead(self) -> None:
-        """Compact ahead of need what the ledger covers, if enough stands raw and nothing is running."""
-        queue = self._memory.queue
-        raw = sum(item.tokens for item in (*queue.overflow, *queue.recent_items))
-        if raw < self._settings.compact_after_tokens or self._settings.passive or queue.mode == "summarize":
-            return
-        if queue.overflow and not self.running and not self._memory.store.read_only:
-            self._task = asyncio.create_task(self._by_ledger_alone())
+        """Compact ahead of need what the ledger covers, if enough stands raw."""
+        self._ahead = True
+        self.poke()
 
     async def compact_now(self) -> Compaction | None:
-        """Compact whatever is raw in Y, full or not; None when there is nothing."""
+        """Compact whatever is raw in Y, full or not; None when there is nothing, or when it was closed meanwhile."""
         await self.drain()
         self._failures = 0
         self._given_up = None
-        self._task = asyncio.create_task(self._compact(patience=0.0))
-        return await self._task
+        task = self._task = asyncio.create_task(self._compact(patience=0.0))
+        await asyncio.wait([task])
+        return None if task.cancelled() else task.result()
 
     async def drain(self) -> None:
         """Wait until no compaction is running."""
@@ -102,17 +109,35 @@ class Compactor:
 
     async def close(self) -> None:
         """Drop a running compaction; what it would have replaced stays as it is."""
-        if self._task is not None and not self._task.done():
+        while self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
 
     async def _until_it_fits(self) -> Compaction | None:
         done = None
-        while self._memory.queue.needs_compaction:
-            done = await self._compact(patience=self._patience)
-            if done is None:
-                break
+        try:
+            while self._again:
+                self._again = False
+                ahead, self._ahead = self._ahead, False
+                while await self._memory.run(self._has_overflowed):
+                    done = await self._compact(patience=self._patience)
+                    if done is None:
+                        break
+                if ahead and await self._memory.run(self._has_enough_ahead):
+                    done = await self._by_ledger_alone()
+        except OttoError as error:
+            self._emit(Notice(f"The memory could not be compacted, so it waits for the next turn. {error}"))
         return done
+
+    def _has_overflowed(self) -> bool:
+        return self._memory.queue.needs_compaction
+
+    def _has_enough_ahead(self) -> bool:
+        queue = self._memory.queue
+        if self._settings.passive or queue.mode == "summarize" or not queue.overflow:
+            return False
+        raw = sum(item.tokens for item in (*queue.overflow, *queue.recent_items))
+        return raw >= self._settings.compact_after_tokens
 
     async def _compact(self, *, patience: float) -> Compaction | None:
         plan = await self._plan()
@@ -129,6 +154,13 @@ class Compactor:
         return await self._carry_out(plan) if plan is not None and _is_covered(plan) else None
 
     async def _carry_out(self, plan: CompactionPlan) -> Compaction | None:
+        self._compacting = True
+        try:
+            return await self._swapped_in(plan)
+        finally:
+            self._compacting = False
+
+    async def _swapped_in(self, plan: CompactionPlan) -> Compaction | None:
         made_by = LEDGER if _is_covered(plan) else self._model.name
         self._emit(Compacting(plan.items_in, made_by))
         started = monotonic()
@@ -168,9 +200,9 @@ class Compactor:
         for prompt in plan.prompts:
             try:
                 replies.append(await self._model.complete(prompt))
-            except OttoError as error:
+            except Exception as error:  # whatever a summariser raises, it is told, and the items stay reachable
                 replies.append(None)
-                failure = str(error)
+                failure = str(error) if isinstance(error, OttoError) else f"{self._model.name} failed: {error!r}."
         return replies, failure
 
     async def _failed(self, reason: str) -> Compaction | None:

@@ -9,14 +9,14 @@ import asyncio
 from collections.abc import Callable
 from threading import Event as Flag
 
-from memory.embeddings import Embedder
+from memory.embeddings import Embedder, EmbedderChoice
 from memory.errors import EmbeddingUnavailable, OttoError
 from memory.retrieval import recall
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import EmbeddingState, RecallResult
 from memory.vector_cache import VectorCache
 from memory.vectors import embed_waiting, embedding_state, reembed
-from sessions.embedding_choice import choose
+from sessions.embedding_choice import choose, is_local
 from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
 from sessions.options import Options
 
@@ -45,13 +45,8 @@ class EmbeddingWorker:
         self._task: asyncio.Task[None] | None = None
         self._again = False
         self._notice: str | None = None
-        self._chosen = False
+        self._chosen_as_local: bool | None = None
         self._embedder: Embedder | None = None
-
-    @property
-    def embedder(self) -> Embedder | None:
-        """The model that ranks; None where there is none. Recall degrades by itself when it cannot be reached."""
-        return self._embedder
 
     @property
     def cache(self) -> VectorCache:
@@ -63,15 +58,27 @@ class EmbeddingWorker:
         """Why recall ranks without an embedder, if so."""
         return self._notice
 
+    def choose(self) -> Embedder | None:
+        """The model that ranks; None where there is none. Recall degrades by itself when it cannot be reached.
+
+        It is chosen again when the session begins or ceases to talk with a local model: from then on no text leaves
+        the machine.
+        """
+        model_name = self._model_name()
+        local = is_local(self._options, model_name)
+        if local != self._chosen_as_local:
+            self._chosen_as_local = local
+            self._take(choose(self._options, model_name))
+        return self._embedder
+
     async def state(self) -> EmbeddingState:
         return await asyncio.to_thread(embedding_state, self._store)
 
     def poke(self) -> None:
         """Make vectors of what has none yet, unless that is going on already."""
-        if self._task is not None and not self._task.done():
-            self._again = True
-            return
-        self._task = asyncio.create_task(self._work())
+        self._again = True
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._work())
 
     async def drain(self) -> None:
         """Wait until there is nothing left to do."""
@@ -79,20 +86,19 @@ class EmbeddingWorker:
             await asyncio.wait([self._task])
 
     async def close(self) -> None:
-        """Stop after the batch that is being made."""
+        """Stop after the batch that is being made, also a re-embedding."""
         self._stop.set()
         await self.drain()
 
     async def recall(self, question: str, left_out: tuple[int, ...] = ()) -> RecallResult:
         """Search with the embedder if it can be had, else without. ``left_out`` as in ``memory.retrieval.recall``."""
-        self._choose()
         options = self._options
         return await asyncio.to_thread(
             recall,
             self._store,
             CONVERSATION,
             question,
-            embedder=self._embedder,
+            embedder=self.choose(),
             max_chunks=options.recall_chunks,
             window=options.recall_window,
             token_budget=options.recall_tokens,
@@ -108,55 +114,59 @@ class EmbeddingWorker:
         Raises:
             EmbeddingUnavailable: there is no model to do it with.
         """
-        self._choose()
-        if self._embedder is None:
+        embedder = self.choose()
+        if embedder is None:
             raise EmbeddingUnavailable(
                 "No embedding model is set up, so there is nothing to embed with. Set [embedding] model first."
             )
         await self.drain()
-        work = asyncio.ensure_future(
-            asyncio.to_thread(reembed, self._store, self._embedder, _on_loop(progress), stop=self._stop.is_set)
-        )
+        given_up = Flag()
+        work = self._task = asyncio.create_task(self._remake(embedder, given_up, progress))
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
             # A thread cannot be cancelled, and whoever waits for this closes the store next.
-            self._stop.set()
+            given_up.set()
             await asyncio.wait([work])
             raise
+        if self._again:
+            self.poke()
+
+    async def _remake(self, embedder: Embedder, given_up: Flag, progress: Callable[[int, int], None]) -> None:
+        def stop() -> bool:
+            return given_up.is_set() or self._stop.is_set()
+
+        await asyncio.to_thread(reembed, self._store, embedder, _on_loop(progress), stop=stop)
         self._notice = None
         self._emit(MemoryChanged())
 
     async def _work(self) -> None:
-        self._choose()
-        if self._embedder is None:
-            return
-        again = True
-        while again and not self._stop.is_set():
+        while self._again and not self._stop.is_set():
             self._again = False
-            try:
-                await asyncio.to_thread(
-                    embed_waiting,
-                    self._store,
-                    self._embedder,
-                    stop=self._stop.is_set,
-                    progress=_on_loop(self._tell),
-                )
-            except EmbeddingUnavailable as error:
-                self._lose_embedder(str(error))
+            embedder = self.choose()
+            if embedder is None or not await self._embed_with(embedder):
                 return
-            except OttoError as error:
-                self._emit(Notice(f"Vectors could not be written. {error}"))
-                return
-            again = self._again
-        self._notice = None
 
-    def _choose(self) -> None:
-        if self._chosen:
-            return
-        self._chosen = True
-        choice = choose(self._options, self._model_name())
+    async def _embed_with(self, embedder: Embedder) -> bool:
+        """Give every chunk a vector, until another model is chosen; whether that went well."""
+
+        def stop() -> bool:
+            return self._stop.is_set() or self._embedder is not embedder
+
+        try:
+            await asyncio.to_thread(embed_waiting, self._store, embedder, stop=stop, progress=_on_loop(self._tell))
+        except EmbeddingUnavailable as error:
+            self._lose_embedder(str(error))
+            return False
+        except OttoError as error:
+            self._emit(Notice(f"Vectors could not be written. {error}"))
+            return False
+        self._notice = None
+        return True
+
+    def _take(self, choice: EmbedderChoice) -> None:
         self._embedder = choice.embedder
+        self._notice = None
         if choice.notice is not None:
             self._emit(Notice(choice.notice, "information"))
         if choice.consent_wanted is not None:

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
 from memory.queue import TieredQueue
 from memory.store import MemoryStore
-from memory.values import NewEvent
+from memory.values import Event, NewEvent
 from sessions.lock import SessionLock
 from sessions.options import Options
 
@@ -84,13 +84,25 @@ class LiveMemory:
         """Run ``work`` on the memory's thread without waiting for it."""
         self._thread.submit(work)
 
+    def newest_in_view(self) -> Event | None:
+        """The newest event of the view. Call it with ``run``."""
+        items = self.queue.recent_items
+        return items[-1].event if items else None
+
+    def was_spoken_to(self) -> bool:
+        """Whether the newest turns hold something that the person said. Call it with ``run``."""
+        return any(item.event.protected for item in self.queue.recent_items)
+
     async def close(self) -> None:
-        if self._reading:
-            await asyncio.wait(self._reading)
-        await self.run(self.store.close)
-        self._thread.shutdown(wait=False)
-        if self._lock is not None:
-            self._lock.release()
+        """Close the file when all that was asked for is done, and let the next one have it."""
+        try:
+            if self._reading:
+                await asyncio.wait(self._reading)
+            await self.run(self.store.close)
+        finally:
+            self._thread.shutdown(wait=False)
+            if self._lock is not None:
+                self._lock.release()
 
     def _read(self, reading: asyncio.Task[Any]) -> None:
         self._reading.discard(reading)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from memory.errors import OttoError
 from sessions.chat_model import ChatModel
+from sessions.live import LiveMemory, scaled_budgets
 from sessions.models import OpenModel, Recall
 from sessions.options import Options
+from sessions.remembered_model import remembered_model
 
 Seat = Literal["summarize", "observe", "reflect", "drop"]
 
@@ -31,6 +34,23 @@ class Seats:
     def seat_chat(self, name: str) -> None:
         """Have another model chat, and do every job for which none is named. Raises ``ModelError``."""
         self.chat = self._open(name)
+
+    async def take_up(self, memory: LiveMemory) -> str | None:
+        """Go on with the model that a session was last talked with; why that cannot be, as a sentence, if so."""
+        used = await memory.run(remembered_model, memory.store, self._options.chat)
+        if used is None or used == self.chat.name:
+            return None
+        try:
+            self.seat_chat(used)
+        except OttoError as error:
+            return f"{error} {self.chat.name} answers instead."
+        if not memory.store.read_only:
+            await memory.run(memory.queue.set_budgets, *await self.budgets())
+        return None
+
+    async def budgets(self) -> tuple[int, int]:
+        """X and Y in tokens, scaled down where the chat model's window is small."""
+        return scaled_budgets(self._options, await self.chat.window())
 
     def of(self, seat: Seat) -> ChatModel:
         """Who does this job now. Raises ``ModelError`` where its name makes no sense."""

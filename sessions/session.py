@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
-from memory.errors import OttoError, StoreReadOnly, StoreUnavailable, UnknownId
+from memory.errors import OttoError, StoreReadOnly, UnknownId
 from memory.store import CONVERSATION
 from memory.tier_ledger import COMPACTED, compaction_of
 from memory.values import (
     Compaction,
-    Demotion,
     EmbeddingState,
     Event,
     MemorySnapshot,
@@ -29,31 +27,23 @@ from sessions import tapes
 from sessions.background import Background, ledger_status
 from sessions.chat_model import Message
 from sessions.errors import SessionBusy
-from sessions.events import (
-    Compacted,
-    Demoted,
-    MemoryChanged,
-    Notice,
-    Said,
-    SessionEvent,
-    TurnDone,
-)
-from sessions.ids import checked_title, new_session_id, title_of
+from sessions.events import MemoryChanged, Notice, Said, SessionEvent, TurnDone
+from sessions.ids import checked_title, new_session_id
 from sessions.index import SessionIndex
-from sessions.live import LiveMemory, scaled_budgets
-from sessions.lock import SessionLock, taken_sentence
+from sessions.listeners import Listeners, Unsubscribe
+from sessions.listing import Listing
+from sessions.live import LiveMemory
 from sessions.models import OpenModel, open_model
 from sessions.observing.status import LedgerStatus, SessionStatus
+from sessions.opening import open_memory
 from sessions.options import Options
-from sessions.remembered_model import remember_model, remembered_model
+from sessions.remembered_model import remember_model
 from sessions.rows import SessionRow
 from sessions.seats import Seats
 from sessions.totals import Totals, totals_of
 from sessions.turn import Turn
+from sessions.turn_taking import TurnTaking
 from sessions.view import SYSTEM_PROMPT, messages_of
-
-NEW_TITLE = "New session"
-Unsubscribe = Callable[[], None]
 
 
 class Session:
@@ -63,22 +53,17 @@ class Session:
         self, options: Options, index: SessionIndex, row: SessionRow, open_model: OpenModel = open_model
     ) -> None:
         self.options = options
-        self.id = row.id
-        self.title = row.title
-        self.workspace = row.workspace
-        self.parent = row.parent
         self.read_only = False
-        self.busy = False
         self.totals = Totals()
-        self._created = row.created
-        self._index = index
+        self._listing = Listing(index, row)
         self._memory: LiveMemory | None = None
         self._seats = Seats(options, open_model, self.recall)
         self._background: Background | None = None
-        self._turn: Turn | None = None
+        self._turns = TurnTaking()
         self._last: Event | None = None
-        self._callbacks: list[Callable[[SessionEvent], None]] = []
-        self._unheard: list[Notice] = []
+        self._listeners = Listeners()
+        self._hindrance: str | None = None
+        self._closing = asyncio.Lock()
 
     # -- opening and closing -----------------------------------------------------------------------------------
 
@@ -89,7 +74,7 @@ class Session:
         """A session in which nothing has been said. It has no file until something is."""
         now = options.now()
         id = new_session_id(now, lambda id: tapes.tape_path(options.home, id).exists())
-        row = SessionRow(id=id, title=NEW_TITLE, workspace=workspace, created=now.isoformat())
+        row = SessionRow(id=id, title="", workspace=workspace, created=now.isoformat())
         return cls(options, index, row, open_model)
 
     @classmethod
@@ -114,15 +99,13 @@ class Session:
         return session
 
     async def close(self) -> None:
-        """Stop what is running and close the file. A reply that was streaming is kept and marked."""
-        if self._turn is not None:
-            self.stop()
-            await self._turn.ended()
-        if self._background is not None:
-            await self._background.close()
-        if self._memory is not None:
-            await self._memory.close()
-            self._memory = None
+        """Stop what is running and close the file. A reply that was streaming is kept and marked.
+
+        Nothing can be said in a closed session. Safe to call twice.
+        """
+        await self._turns.close()
+        async with self._closing:
+            await self._let_memory_go()
 
     async def drain(self, timeout: float | None = None) -> None:
         """Wait until nothing behind the conversation is left to do, or ``timeout`` seconds have passed."""
@@ -131,13 +114,6 @@ class Session:
                 if self._background is not None:
                     await self._background.drain()
 
-    async def drain_compaction(self, timeout: float | None = None) -> None:
-        """As ``drain``, for a running compaction only."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout):
-                if self._background is not None:
-                    await self._background.compactor.drain()
-
     # -- watching ----------------------------------------------------------------------------------------------
 
     def subscribe(self, callback: Callable[[SessionEvent], None]) -> Unsubscribe:
@@ -145,11 +121,30 @@ class Session:
 
         The first one is also told the notices that nobody could hear yet, such as why the session is read-only.
         """
-        self._callbacks.append(callback)
-        unheard, self._unheard = self._unheard, []
-        for notice in unheard:
-            asyncio.get_running_loop().call_soon(callback, notice)
-        return lambda: self._callbacks.remove(callback)
+        return self._listeners.add(callback)
+
+    @property
+    def id(self) -> str:
+        return self._listing.row.id
+
+    @property
+    def title(self) -> str:
+        return self._listing.title
+
+    @property
+    def workspace(self) -> str:
+        """The folder in which it began."""
+        return self._listing.row.workspace
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the session that it was forked from."""
+        return self._listing.row.parent
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is under way."""
+        return self._turns.busy
 
     @property
     def model_name(self) -> str:
@@ -161,25 +156,17 @@ class Session:
         last = self._last
         return not self.busy and last is not None and (last.protected or bool(last.meta.get("partial")))
 
-    @property
-    def budgets(self) -> tuple[int, int]:
-        """X and Y in tokens, as they are in use."""
-        if self._memory is None:
-            return self.options.x_budget, self.options.y_budget
-        return self._memory.queue.x_budget, self._memory.queue.y_budget
-
     async def snapshot(self) -> MemorySnapshot:
         """The live memory right now."""
-        if self._memory is None:
-            x, y = self.budgets
-            return MemorySnapshot(0, 0, x, 0, y, (), (), (), 0, 0, 0, EmbeddingState(None, 0, 0), False)
         memory, background = self._memory, self._background
-        state = await background.embedding.state() if background is not None else None
+        if memory is None or background is None:
+            x, y = self.options.x_budget, self.options.y_budget
+            return MemorySnapshot(0, 0, x, 0, y, (), (), (), 0, 0, 0, EmbeddingState(None, 0, 0), False)
         return await memory.run(
             memory.queue.snapshot,
-            embedding=state,
-            compacting=background is not None and background.compactor.running,
-            notice=background.notice if background is not None else None,
+            embedding=await background.embedding.state(),
+            compacting=background.compactor.compacting,
+            notice=background.notice,
         )
 
     async def ledger(self) -> LedgerStatus:
@@ -228,22 +215,16 @@ class Session:
             SessionBusy: a reply is still coming.
             StoreReadOnly, StoreUnavailable: the words could not be written.
         """
-        self._begin_turn()
-        try:
+        self._refuse_reading_only("gone on with")
+        with self._turns.under_way():
             memory = await self._open_memory()
-            new = NewEvent(text=text, role="user", source="person")
-            said = await memory.run(memory.queue.append, new)
-            if self.title == NEW_TITLE:
-                self.title = title_of(said.text)
-                await memory.run(tapes.write_facts, memory.store, self._row(turns=1, updated=said.t_event))
+            await memory.run(self._listing.begin, memory.store, text)
+            said = await memory.run(memory.queue.append, NewEvent(text=text, role="user", source="person"))
             self._last = said
             self._emit(Said(said))
             self._emit(MemoryChanged())
             done = await self._answer(memory, retry=False)
-        except BaseException:
-            self.busy = False
-            raise
-        return self._end_turn(done)
+        return self._tell_end(done)
 
     async def retry(self) -> TurnDone:
         """Ask again for a reply to the last thing the person said. An earlier reply stays on the tape.
@@ -253,21 +234,17 @@ class Session:
             UnknownId: nothing has been said yet.
             StoreReadOnly: another process has the session open.
         """
-        self._begin_turn()
-        try:
-            memory = await self._open_memory()
-            if not any(item.event.protected for item in memory.queue.recent_items):
+        self._refuse_reading_only("gone on with")
+        with self._turns.under_way():
+            memory = self._memory
+            if memory is None or not await memory.run(memory.was_spoken_to):
                 raise UnknownId("There is nothing to retry yet: say something first.")
             done = await self._answer(memory, retry=True)
-        except BaseException:
-            self.busy = False
-            raise
-        return self._end_turn(done)
+        return self._tell_end(done)
 
     def stop(self) -> None:
-        """Stop the reply that is coming. What has come is kept and marked."""
-        if self._turn is not None:
-            self._turn.stop()
+        """Stop the turn that is under way. What has come of the reply is kept and marked."""
+        self._turns.stop()
 
     # -- remembering -------------------------------------------------------------------------------------------
 
@@ -304,7 +281,7 @@ class Session:
         self._seats.seat_chat(name)
         if self._memory is not None and not self.read_only:
             memory = self._memory
-            await memory.run(memory.queue.set_budgets, *await self._scaled_budgets())
+            await memory.run(memory.queue.set_budgets, *await self._seats.budgets())
             await memory.run(remember_model, memory.store, self.options.chat, name)
         if self._background is not None:
             self._background.renew()
@@ -316,8 +293,7 @@ class Session:
         Raises:
             StoreReadOnly: another process has the session open.
         """
-        if self.read_only:
-            raise StoreReadOnly("This session is open in another Otto, so it cannot be compacted here.")
+        self._refuse_reading_only("compacted")
         return None if self._background is None else await self._background.compactor.compact_now()
 
     async def rename(self, title: str) -> None:
@@ -325,12 +301,14 @@ class Session:
 
         Raises:
             TitleRefused: it has nothing to see.
+            StoreUnavailable: it could not be written; the old title stays.
         """
-        self.title = checked_title(title)
-        if self._memory is not None and not self.read_only:
-            memory = self._memory
-            await memory.run(memory.store.set_meta, tapes.TITLE, self.title)
-            await asyncio.to_thread(self._index.rename, self.id, self.title)
+        title = checked_title(title)
+        if self._memory is None:
+            self._listing.call(title)
+        else:
+            store = None if self.read_only else self._memory.store
+            await self._memory.run(self._listing.rename, store, title)
         self._emit(MemoryChanged())
 
     async def reembed(self, progress: Callable[[int, int], None]) -> None:
@@ -338,47 +316,42 @@ class Session:
 
         Raises:
             EmbeddingUnavailable: there is no model to do it with.
+            StoreReadOnly: another process has the session open.
         """
+        self._refuse_reading_only("embedded anew")
         if self._background is not None:
             await self._background.embedding.reembed(progress)
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _begin_turn(self) -> None:
+    def _refuse_reading_only(self, wish: str) -> None:
         if self.read_only:
-            raise StoreReadOnly("This session is open in another Otto, so nothing can be said here. Fork it to go on.")
-        if self.busy:
-            raise SessionBusy("A reply is still coming. Stop it with Esc, or wait for it.")
-        self.busy = True
+            why = self._hindrance or "This session was opened for reading only."
+            raise StoreReadOnly(f"{why} It cannot be {wish} here. A fork of it can.")
 
     async def _answer(self, memory: LiveMemory, *, retry: bool) -> TurnDone:
         embedder, cache = None, None
         if self._background is not None:
-            embedder, cache = self._background.embedding.embedder, self._background.embedding.cache
-        self._turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedder, cache)
-        try:
-            done = await self._turn.run(retry=retry)
-        finally:
-            self._turn = None
+            embedder, cache = self._background.embedding.choose(), self._background.embedding.cache
+        turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedder, cache)
+        done = await self._turns.run(turn, retry=retry)
         if done.event is not None:
             self._last = done.event
-            await self._record(memory, done)
+            self.totals = self.totals.plus(done)
+            await self._record(memory, done.event)
         self._poke()
         return done
 
-    async def _record(self, memory: LiveMemory, done: TurnDone) -> None:
+    async def _record(self, memory: LiveMemory, reply: Event) -> None:
         """Put the finished turn into the index. The tape has it already, so a failing index costs a notice only."""
-        self.totals = self.totals.plus(done)
         counts = await memory.run(memory.store.counts)
-        updated = done.event.t_event if done.event is not None else ""
         try:
-            await asyncio.to_thread(self._index.record, self._row(turns=counts.turns, updated=updated))
+            await asyncio.to_thread(self._listing.record, turns=counts.turns, updated=reply.t_event)
             await memory.run(remember_model, memory.store, self.options.chat, self.model_name)
         except OttoError as error:
             self._emit(Notice(f"The list of sessions was not updated. {error}"))
 
-    def _end_turn(self, done: TurnDone) -> TurnDone:
-        self.busy = False
+    def _tell_end(self, done: TurnDone) -> TurnDone:
         self._emit(done)
         self._emit(MemoryChanged())
         return done
@@ -386,59 +359,42 @@ class Session:
     async def _open_memory(self, *, read_only: bool = False) -> LiveMemory:
         if self._memory is not None:
             return self._memory
-        path = tapes.tape_path(self.options.home, self.id)
-        lock = SessionLock(path)
-        mine, hindrance = False, None
-        if not read_only:
-            mine, hindrance = await asyncio.to_thread(_take, lock, path)
-        budgets = await self._scaled_budgets()
+        opened = await open_memory(self.options, self.id, await self._seats.budgets(), read_only=read_only)
+        self._memory = opened.memory
+        self.read_only = opened.memory.store.read_only
+        self._hindrance = opened.hindrance
         try:
-            memory = await asyncio.to_thread(LiveMemory.open, path, self.options, budgets, lock if mine else None)
+            await self._take_up(opened.memory)
         except BaseException:
-            lock.release()
+            await self._let_memory_go()
             raise
-        self._memory = memory
-        self.read_only = not mine
-        await self._take_up(memory)
-        if hindrance is not None:
-            self._emit(Notice(hindrance))
-        return memory
+        if opened.hindrance is not None:
+            self._emit(Notice(opened.hindrance))
+        return opened.memory
+
+    async def _let_memory_go(self) -> None:
+        background, self._background = self._background, None
+        memory, self._memory = self._memory, None
+        try:
+            if background is not None:
+                await background.close()
+        finally:
+            if memory is not None:
+                await memory.close()
 
     async def _take_up(self, memory: LiveMemory) -> None:
         """Go on where the tape ends: the model that was last chosen, the totals, and what waits to be done."""
-        await self._take_up_model(memory)
+        hindrance = await self._seats.take_up(memory)
+        if hindrance is not None:
+            self._emit(Notice(hindrance))
         self.totals = await memory.run(totals_of, memory.store)
-        self._last = await memory.run(_last_said, memory)
-        loop = asyncio.get_running_loop()
-
-        def tell_demotion(demotion: Demotion) -> None:
-            loop.call_soon_threadsafe(self._emit, Demoted(demotion))
-
-        def tell_compaction(done: Compaction) -> None:
-            loop.call_soon_threadsafe(self._emit, Compacted(done))
-
-        memory.queue.on_demotion = tell_demotion
-        memory.queue.on_compaction = tell_compaction
+        self._last = await memory.run(memory.newest_in_view)
         self._background = Background(self.id, memory, self.options, self._seats, self._emit)
         self._poke()
 
-    async def _take_up_model(self, memory: LiveMemory) -> None:
-        used = await memory.run(remembered_model, memory.store, self.options.chat)
-        if used is not None and used != self.model_name:
-            try:
-                self._seats.seat_chat(used)
-            except OttoError as error:
-                self._emit(Notice(f"{error} {self.model_name} answers instead."))
-                return
-            if not self.read_only:
-                await memory.run(memory.queue.set_budgets, *await self._scaled_budgets())
-
     def _poke(self) -> None:
-        if self._background is not None:
+        if self._background is not None and not self._turns.closed:
             self._background.poke()
-
-    async def _scaled_budgets(self) -> tuple[int, int]:
-        return scaled_budgets(self.options, await self._seats.chat.window())
 
     async def _current_view(self) -> View:
         if self._memory is None:
@@ -449,38 +405,5 @@ class Session:
     def _system_prompt(self) -> str:
         return self.options.system_prompt if self.options.system_prompt is not None else SYSTEM_PROMPT
 
-    def _row(self, *, turns: int, updated: str) -> SessionRow:
-        return SessionRow(
-            id=self.id,
-            title=self.title,
-            workspace=self.workspace,
-            created=self._created or updated,
-            updated=updated,
-            turns=turns,
-            parent=self.parent,
-        )
-
     def _emit(self, event: SessionEvent) -> None:
-        if not self._callbacks and isinstance(event, Notice):
-            self._unheard.append(event)
-        for callback in tuple(self._callbacks):
-            callback(event)
-
-
-def _take(lock: SessionLock, tape: Path) -> tuple[bool, str | None]:
-    """Whether the session is this process's to write; if not, why, as a sentence.
-
-    Raises:
-        StoreUnavailable: the folder cannot be written, and there is no tape yet that could be read.
-    """
-    try:
-        return (True, None) if lock.take() else (False, taken_sentence(lock.owner()))
-    except StoreUnavailable as error:
-        if not tape.exists():
-            raise
-        return False, str(error)
-
-
-def _last_said(memory: LiveMemory) -> Event | None:
-    items = memory.queue.recent_items
-    return items[-1].event if items else None
+        self._listeners.tell(event)

@@ -8,7 +8,6 @@ from contextlib import aclosing
 from typing import Any
 
 from memory.embeddings import Embedder
-from memory.errors import OttoError
 from memory.ids import new_event_id
 from memory.values import NewEvent
 from memory.vector_cache import VectorCache
@@ -63,7 +62,7 @@ class Turn:
         self._left_out: tuple[int, ...] = ()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._ended = asyncio.Event()
+        self._whole = False
 
     async def run(self, *, retry: bool) -> TurnDone:
         """Ask the model and put its reply on the tape. A model's failure is in the result.
@@ -71,32 +70,27 @@ class Turn:
         Raises:
             StoreUnavailable: the reply could not be written (the draft still has it).
         """
-        self._task = asyncio.create_task(self._converse(retry))
         error: ModelError | None = None
         try:
-            await self._task
+            if not self._stopping:
+                self._task = asyncio.create_task(self._converse(retry))
+                await self._task
+                self._whole = True
         except ModelError as failure:
             error = failure
         except asyncio.CancelledError:
-            if not self._stopping:
-                self._task.cancel()
+            if _is_cancelled():
+                self._stopping = True
                 raise
         finally:
-            try:
-                done = await self._keep(retry, error)
-            finally:
-                self._ended.set()
+            done = await self._keep(retry, error)
         return done
 
     def stop(self) -> None:
-        """End the turn as soon as possible."""
+        """End the turn as soon as possible; before it runs, no model is asked."""
         self._stopping = True
         if self._task is not None:
             self._task.cancel()
-
-    async def ended(self) -> None:
-        """Wait until the turn is over and kept."""
-        await self._ended.wait()
 
     async def _converse(self, retry: bool) -> None:
         view = await self._memory.run(self._memory.queue.current_view)
@@ -181,11 +175,9 @@ class Turn:
             cost=cost,
         )
 
-    def _partial(self, error: OttoError | None) -> str | None:
-        if error is not None:
-            return FAILED
-        if not self._finishes or self._stopping:
-            return STOPPED
+    def _partial(self, error: ModelError | None) -> str | None:
+        if not self._whole or not self._finishes:
+            return STOPPED if self._stopping and error is None else FAILED
         return CUT_AT_LIMIT if self._finishes[-1].reason == "length" else None
 
     def _used(self) -> tuple[int | None, int | None, float | None]:
@@ -209,3 +201,9 @@ def _asking(text: str, calls: list[ToolCall]) -> Message:
             for call in calls
         ],
     }
+
+
+def _is_cancelled() -> bool:
+    """Whether the caller itself was cancelled, rather than what it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -30,9 +30,12 @@ class ScriptedModel:
     summarize: Callable[[str], str] = honest
     summary_gate: asyncio.Event | None = None
     context_window: int | None = None
+    window_gate: asyncio.Event | None = None
     cost: float | None = 0.001
 
     async def window(self) -> int | None:
+        if self.window_gate is not None:
+            await self.window_gate.wait()
         return self.context_window
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncGenerator[Piece, None]:

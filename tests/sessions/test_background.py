@@ -1,0 +1,199 @@
+"""What goes on behind a conversation: every failure is told, nothing is sent where it must not go, all of it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from memory.embeddings import EmbedderChoice
+from memory.errors import StoreUnavailable
+from sessions.events import Compacting, Notice, SessionEvent
+from sessions.library import Library
+from sessions.options import Options
+from sessions.session import Session
+from tests.memory.embedders import TinyEmbedder
+from tests.sessions.scripted_model import ScriptedModel
+
+MANY_CHUNKS = "One paragraph of many, and each of them is long enough for a chunk.\n\n" * 800
+"""More than one batch of them."""
+
+HOSTED, LOCAL = "openai/far-away", "ollama/nearby"
+
+
+@pytest.fixture
+def model() -> ScriptedModel:
+    return ScriptedModel()
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    return Options(home=tmp_path / "otto", chat=HOSTED, x_budget=200, y_budget=400, embedding="none")
+
+
+@pytest.fixture
+async def session(options: Options, model: ScriptedModel) -> AsyncIterator[Session]:
+    opened = await Library(options, open_model=model.opened).new("/work")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def hosted(monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
+    """The embedder of a session that talks with a hosted model; one that talks with a local model has another."""
+    hosted, local = TinyEmbedder("tiny:hosted"), TinyEmbedder("tiny:local")
+
+    def choose(options: Options, model_name: str) -> EmbedderChoice:
+        return EmbedderChoice(hosted if model_name == HOSTED else local)
+
+    monkeypatch.setattr("sessions.embedding.choose", choose)
+    return hosted
+
+
+class Hold:
+    """Holds an embedder's batches until it is told to go on."""
+
+    def __init__(self, embedder: TinyEmbedder) -> None:
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        embedder.before_batch = self._wait
+
+    def _wait(self) -> None:
+        self.begun.set()
+        assert self.go_on.wait(30)
+
+
+def heard(session: Session) -> list[SessionEvent]:
+    events: list[SessionEvent] = []
+    session.subscribe(events.append)
+    return events
+
+
+def notices(events: list[SessionEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Notice)]
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        await asyncio.sleep(0.001)
+
+
+async def talk(session: Session, turns: int, *, first: int = 0) -> None:
+    for number in range(first, first + turns):
+        await session.send(f"Question {number}: please keep port {4000 + number} free for service {number}.")
+
+
+async def test_a_compaction_that_cannot_be_written_is_told_and_tried_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object, **more: object) -> None:
+        raise StoreUnavailable("The disk is full.")
+
+    events = heard(session)
+    await talk(session, 1)
+    assert session._memory is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(session._memory.queue, "apply_compaction", full)
+        number = 1
+        while not notices(events):
+            await talk(session, 1, first=number)
+            await session.drain()
+            number += 1
+    assert "could not be compacted" in notices(events)[0]
+    assert "The disk is full." in notices(events)[0]
+    generation = (await session.snapshot()).generation
+    await talk(session, 10, first=number)
+    await session.drain()
+    assert (await session.snapshot()).generation > generation
+
+
+async def test_whatever_a_summariser_raises_is_told(session: Session, model: ScriptedModel) -> None:
+    def broken(prompt: str) -> str:
+        raise KeyError("choices")
+
+    model.summarize = broken
+    events = heard(session)
+    await talk(session, 60)
+    await session.drain()
+    assert any("KeyError('choices')" in text for text in notices(events))
+    assert any("excerpts" in text for text in notices(events))
+
+
+async def test_nothing_is_called_a_compaction_before_one_has_begun(session: Session) -> None:
+    events = heard(session)
+    while not any(isinstance(event, Compacting) for event in events):
+        assert not (await session.snapshot()).compacting
+        await talk(session, 1, first=len(events))
+    await session.drain()
+    assert not (await session.snapshot()).compacting
+
+
+async def test_no_text_leaves_the_machine_once_a_local_model_answers(session: Session, hosted: TinyEmbedder) -> None:
+    hold = Hold(hosted)
+    # More than one batch is waiting when the model changes.
+    await session.send(MANY_CHUNKS)
+    await until(hold.begun.is_set)
+    await session.set_model(LOCAL)
+    hold.go_on.set()
+    await session.drain()
+    sent = hosted.passages
+    assert sent <= 32
+    await session.send("A secret.")
+    await session.drain()
+    await session.recall("secret")
+    assert hosted.passages == sent
+
+
+async def with_vectors_of_another_model(session: Session, monkeypatch: pytest.MonkeyPatch) -> TinyEmbedder:
+    """Have the session embedded by one model, and then choose another: which."""
+    chosen = TinyEmbedder("tiny:first")
+    monkeypatch.setattr("sessions.embedding.choose", lambda options, model_name: EmbedderChoice(chosen))
+    await session.send(MANY_CHUNKS)
+    await session.drain()
+    chosen = TinyEmbedder("tiny:second")
+    await session.set_model(LOCAL)
+    await session.drain()
+    return chosen
+
+
+async def test_a_reembedding_of_an_open_session_that_is_cancelled_goes_on_when_asked_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = heard(session)
+    second = await with_vectors_of_another_model(session, monkeypatch)
+    hold = Hold(second)
+    work = asyncio.create_task(session.reembed(lambda done, total: None))
+    await until(hold.begun.is_set)
+    work.cancel()
+    hold.go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert (await session.snapshot()).embedding.stamp == "tiny:first"
+
+    hold = Hold(second)
+    events.clear()
+    work = asyncio.create_task(session.reembed(lambda done, total: None))
+    await until(hold.begun.is_set)
+    await session.send("Something is said meanwhile.")
+    hold.go_on.set()
+    await work
+    await session.drain()
+    state = (await session.snapshot()).embedding
+    assert (state.stamp, state.waiting) == ("tiny:second", 0)
+    # A turn in the middle does not meet vectors of two models.
+    assert notices(events) == []
+
+
+async def test_closing_ends_a_reembedding_after_its_batch(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    second = await with_vectors_of_another_model(session, monkeypatch)
+    hold = Hold(second)
+    work = asyncio.create_task(session.reembed(lambda done, total: None))
+    await until(hold.begun.is_set)
+    closing = asyncio.create_task(session.close())
+    await asyncio.sleep(0)
+    hold.go_on.set()
+    await closing
+    await work
+    assert second.passages == 32

@@ -12,8 +12,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
+from memory.observations import Relevance
 from memory.text import storable
-from memory.values import BulletForm, Tier
+from memory.values import BulletForm, CompactionMode, Tier
 from sessions.display import one_line
 from sessions.errors import ImportRefused
 from sessions.ids import TITLE_LENGTH, is_session_id
@@ -96,6 +97,7 @@ Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 TokenCount = Annotated[int, Field(ge=0, le=10**12)]
 Seq = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 BulletId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+RecordId = BulletId
 ChunkHash = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 Span = Annotated[list[Number], Field(min_length=2, max_length=2), AfterValidator(_in_order)]
 SeqRange = Annotated[list[Seq], Field(min_length=2, max_length=2), AfterValidator(_in_order)]
@@ -244,6 +246,8 @@ class CompactedData(LedgerData):
     model_calls: Number
     through: Number
     failure: Text | None
+    mode: CompactionMode = "summarize"
+    full_fold: bool = False
     removed: list[BulletId]
     added: list[LedgerBullet]
 
@@ -259,6 +263,37 @@ class ImportedData(LedgerData):
     compacted_through: Number
     bullets: list[LedgerBullet]
     held: list[ImportedHeld]
+
+
+class ObservationRecord(_Open):
+    id: RecordId
+    content: Text
+    timestamp: Text
+    relevance: Relevance
+    sources: Annotated[list[Id], Field(min_length=1)]
+    tokens: TokenCount
+
+
+class ObservationsData(LedgerData):
+    observations: Annotated[list[ObservationRecord], Field(min_length=1)]
+    covers: Seq
+
+
+class ReflectionRecord(_Open):
+    id: RecordId
+    content: Text
+    supports: Annotated[list[RecordId], Field(min_length=1)]
+    tokens: TokenCount
+
+
+class ReflectionsData(LedgerData):
+    reflections: Annotated[list[ReflectionRecord], Field(min_length=1)]
+    covers: Seq
+
+
+class DropsData(LedgerData):
+    ids: Annotated[list[RecordId], Field(min_length=1)]
+    covers: Seq
 
 
 def checked(shape: type[T], value: Any, at: str = "") -> T:

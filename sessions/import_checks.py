@@ -208,11 +208,11 @@ def _check_hash_refs(at: str, refs: Sequence[str], expected: Sequence[str], know
 
 
 def _check_form(at: str, bullet: ExportedBullet, cited: Mapping[int, Event]) -> None:
-    if bullet.form in ("summary", "group"):
+    if bullet.form not in ("whole", "excerpt"):
         if bullet.spans:
-            raise refused(f"{at}.spans", f"should be empty: a {bullet.form} quotes nothing")
-        if bullet.form == "summary" and bullet.protected:
-            raise refused(f"{at}.protected", "is true of a summary, which is not the person's own words")
+            raise refused(f"{at}.spans", f"should be empty: a bullet of the form {bullet.form} quotes nothing")
+        if bullet.form != "group" and bullet.protected:
+            raise refused(f"{at}.protected", f"is true of the form {bullet.form}, which is not the person's own words")
         if not bullet.text.strip():
             raise refused(f"{at}.text", "says nothing")
         return

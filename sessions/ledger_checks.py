@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory.ledger_fold import batch_of
+from memory.observations import DROPS, OBSERVATIONS, RECORD_ENTRIES, REFLECTIONS, InvalidRecord
 from memory.rebuild import thread_of
 from memory.store import LedgerEntry
 from memory.tier_ledger import COMPACTED, DEMOTED, HELD, IMPORTED
@@ -13,11 +15,14 @@ from memory.values import TIERED_KINDS, Event
 from sessions.export_shape import (
     CompactedData,
     DemotedData,
+    DropsData,
     HeldData,
     ImportedData,
     LedgerBullet,
     LedgerData,
     LedgerRow,
+    ObservationsData,
+    ReflectionsData,
     checked,
     refused,
 )
@@ -30,6 +35,9 @@ _SHAPES: Mapping[str, type[LedgerData]] = {
     DEMOTED: DemotedData,
     COMPACTED: CompactedData,
     IMPORTED: ImportedData,
+    OBSERVATIONS: ObservationsData,
+    REFLECTIONS: ReflectionsData,
+    DROPS: DropsData,
 }
 
 
@@ -57,8 +65,11 @@ def ledger_of(rows: Sequence[LedgerRow], events: Sequence[Event]) -> list[Ledger
         number, newest = row.n, data.at
         if row.kind not in queues:
             queues[row.kind] = _Queue(tiered.get(thread_of(row.kind), []))
+        entry = LedgerEntry(row.n, row.kind, row.entry, row.t, row.data)
         queues[row.kind].take(f"{at}.data", data)
-        entries.append(LedgerEntry(row.n, row.kind, row.entry, row.t, row.data))
+        if row.entry in RECORD_ENTRIES:
+            queues[row.kind].take_records(f"{at}.data", entry)
+        entries.append(entry)
     for queue in queues.values():
         queue.check_live_bullets()
     return entries
@@ -70,7 +81,9 @@ class _Queue:
     def __init__(self, tiered: Sequence[Event]) -> None:
         self._events = {event.seq: event for event in tiered}
         self._seqs = [event.seq for event in tiered]
+        self._numbers = {event.id: event.seq for event in tiered}
         self._live: dict[str, tuple[str, LedgerBullet]] = {}
+        self._observed: set[str] = set()
 
     def take(self, at: str, data: Any) -> None:
         if isinstance(data, CompactedData):
@@ -84,6 +97,31 @@ class _Queue:
                 self._check_held(f"{at}.held[{place}]", held.seq, held.spans)
         elif isinstance(data, HeldData):
             self._check_held(at, data.seq, data.spans)
+
+    def take_records(self, at: str, entry: LedgerEntry) -> None:
+        """What a batch of records names must be there, and there before it."""
+        try:
+            batch = batch_of(entry)
+        except InvalidRecord as error:
+            raise refused(at, str(error)) from None
+        newest = entry.data["at"]
+        if batch.covers > newest:
+            raise refused(f"{at}.covers", "is an event that came later")
+        for place, observation in enumerate(batch.observations):
+            self._observed.add(observation.id)
+            for number, source in enumerate(observation.sources):
+                if self._numbers.get(source, newest + 1) > newest:
+                    raise refused(
+                        f"{at}.observations[{place}].sources[{number}]",
+                        "leads to an event that is not on the tape, or came later",
+                    )
+        for place, reflection in enumerate(batch.reflections):
+            for number, support in enumerate(reflection.supports):
+                if support not in self._observed:
+                    raise refused(
+                        f"{at}.reflections[{place}].supports[{number}]",
+                        "leads to an observation that was not recorded before",
+                    )
 
     def check_live_bullets(self) -> None:
         references = 0

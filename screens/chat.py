@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.widget import MountError
 from textual.widgets import Footer
 from textual.worker import Worker, WorkerState
 
@@ -133,10 +134,19 @@ class ChatScreen(Screen[None]):
     @on(SessionHappened)
     async def _happened(self, message: SessionHappened) -> None:
         message.stop()
-        event = message.event
         if message.conversation is not self.conversation:
-            self._happened_elsewhere(message.conversation, event)
+            self._happened_elsewhere(message.conversation, message.event)
             return
+        try:
+            await self._show_what_happened(message.event)
+        except OttoError as error:
+            self.say(str(error), "error")
+        except MountError:
+            # Otto is being left in the middle of this, and nothing can be put on the screen any more.
+            if self.is_attached:
+                raise
+
+    async def _show_what_happened(self, event: SessionEvent | None) -> None:
         if event is None:
             self._give_back()
             await self.transcript.turn_is_over()

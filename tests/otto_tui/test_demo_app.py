@@ -7,6 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from memory.store import MemoryStore
+from memory.verify import verify
 from otto_tui.app import OttoApp
 from otto_tui.demo_app import demo_app
 from otto_tui.demo_script import load_script
@@ -44,6 +48,18 @@ async def test_it_stops_with_the_reply_that_the_person_stops(tmp_path: Path) -> 
         await pilot.press("escape")
         await _until(lambda: bool(app.screen.query(NoticeBlock)))
         assert (await _session(app).snapshot()).turns == 1
+
+
+@pytest.mark.parametrize("moment", range(6))
+async def test_it_can_be_left_at_any_moment(tmp_path: Path, moment: int) -> None:
+    app = demo_app(tmp_path, script=SCRIPT, speed=10)
+    async with app.run_test(size=(120, 40)):
+        await _until(lambda: app.chat.conversation is not None and app.chat.conversation.live is not None)
+        await asyncio.sleep(0.03 * moment)
+        await app.action_quit()
+    assert app.failure is None
+    with MemoryStore(next(tmp_path.glob("memory/*.db"))) as store:
+        assert verify(store).ok
 
 
 async def _until(there: Callable[[], bool]) -> None:

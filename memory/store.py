@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from memory import bullet_rows, chunk_rows, event_rows, pending_rows
 from memory.database import connect, connect_reader, readable_errors
-from memory.errors import EventConflict, StoreReadOnly, UnknownId
+from memory.errors import EventConflict, StoreReadOnly, StoreUnavailable, UnknownId
 from memory.json_text import dump, load
 from memory.text import storable
 from memory.tier_ledger import COMPACTED, IMPORTED, CompactionMark
@@ -88,15 +88,13 @@ class MemoryStore:
         self._write_lock = threading.RLock()
         self._depth = 0
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
-        self._readers_lock = threading.Lock()
+        self._closed = False
 
     def close(self) -> None:
-        """Close every connection. Safe to call twice."""
-        with self._write_lock, self._readers_lock:
-            for reader in self._readers:
-                reader.close()
-            self._readers.clear()
+        """Close every connection; one that a thread reads from at this moment, once it has read. Safe to call twice."""
+        with self._write_lock:
+            self._closed = True
+            # Letting go of them closes them. SQLite crashes where one is closed that is in use.
             self._local = threading.local()
             self._writer.close()
 
@@ -130,13 +128,17 @@ class MemoryStore:
                 self._depth = 0
 
     def reader(self) -> sqlite3.Connection:
-        """This thread's read connection. It sees what is committed; it never waits for the writer."""
+        """This thread's read connection. It sees what is committed; it never waits for the writer.
+
+        Raises:
+            StoreUnavailable: the store has been closed.
+        """
         reader: sqlite3.Connection | None = getattr(self._local, "reader", None)
         if reader is None:
+            if self._closed:
+                raise StoreUnavailable(f"{self.path} has been closed. Open the session again.")
             reader = connect_reader(self.path)
             self._local.reader = reader
-            with self._readers_lock:
-                self._readers.append(reader)
         return reader
 
     @contextmanager

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -280,3 +281,26 @@ def test_drafts_are_kept_until_dropped(store: MemoryStore) -> None:
     assert [(draft.id, draft.text) for draft in store.drafts()] == [("r1", "half a reply")]
     store.drop_draft("r1")
     assert store.drafts() == []
+
+
+def test_a_read_that_is_under_way_ends_well_when_the_store_is_closed(store: MemoryStore) -> None:
+    store.append(said(1, "still here"))
+    under_way, closed = threading.Event(), threading.Event()
+
+    def pause() -> int:
+        under_way.set()
+        closed.wait()
+        return 0
+
+    def read() -> list[str]:
+        store.reader().set_progress_handler(pause, 1)
+        return [event.text for event in store.events()]
+
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(read)
+        assert under_way.wait(60)
+        store.close()
+        closed.set()
+        assert reading.result() == ["still here"]
+        with pytest.raises(StoreUnavailable, match="has been closed"):
+            thread.submit(store.events).result()

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from textual._xterm_parser import XTermParser
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
@@ -39,7 +40,8 @@ class OttoApp(App[str | None]):
 
     ``startup`` is ``new``, ``last`` or the id of a session. ``open_library`` is called in a thread once the first
     screen is painted, so that nothing it imports delays that; ``preload`` likewise, once the session is open.
-    ``opened`` is awaited beside all else with the chat and its first conversation, once that is shown.
+    ``opened`` is awaited beside all else with the chat and its first conversation, once that is shown. ``typed`` are
+    keys that came before the app, as a terminal sends them.
     """
 
     TITLE = "Otto"
@@ -59,6 +61,7 @@ class OttoApp(App[str | None]):
         opened: Callable[[ChatScreen, Conversation], Awaitable[None]] | None = None,
         clock: Callable[[], float] = monotonic,
         environ: Mapping[str, str] | None = None,
+        typed: str = "",
     ) -> None:
         super().__init__()
         self.options = options
@@ -69,6 +72,7 @@ class OttoApp(App[str | None]):
         self._opened = opened
         self._clock = clock
         self._environ = os.environ if environ is None else environ
+        self._typed = typed
         self._notices = list(notices)
         self._choose_theme(theme)
         self.conversations: OpenConversations | None = None
@@ -92,6 +96,11 @@ class OttoApp(App[str | None]):
             find_models=self._find_models,
             notices=self._notices,
         )
+
+    def on_load(self) -> None:
+        """Before the terminal is listened to, so that these keys are the first ones."""
+        for event in XTermParser().feed(self._typed):
+            self.post_message(event)
 
     def on_mount(self) -> None:
         self.chat.call_after_refresh(self._begin)
@@ -138,6 +147,8 @@ class OttoApp(App[str | None]):
 
     async def action_quit(self) -> None:
         """Close every session, keeping what has come of a reply, and leave."""
+        # Whoever speaks into the session by itself, as the demo does, must not go on while it is being closed.
+        self.workers.cancel_group(self, "opened")
         last = self.chat.conversation
         said_something = last is not None and bool(await last.session.transcript(limit=1))
         if self.conversations is not None:

@@ -14,6 +14,7 @@ from memory.values import Event
 from screens.blocks import RETRY, speaker_line
 from screens.long_reply import WHOLE, LongReply
 from screens.press_line import PressLine
+from screens.reply_markdown import HIGHLIGHTED, ReplyMarkdown
 from screens.reply_pieces import Piece, PieceCutter
 from screens.wording import moment_of
 from sessions.display import displayable

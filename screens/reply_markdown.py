@@ -12,9 +12,6 @@ from sessions.display import displayable
 HIGHLIGHTED = 40_000
 """Characters of code up to which a fence is coloured; colouring more would hold up the keyboard."""
 
-LARGEST = 200_000
-"""Characters up to which a reply is drawn as Markdown at all."""
-
 
 class ReplyFence(MarkdownFence):
     """A block of code. A very long one stays in one colour."""
@@ -34,7 +31,6 @@ class ReplyMarkdown(Markdown):
         padding: 0;
         height: auto;
         background: transparent;
-        & > MarkdownBlock:last-child { margin-bottom: 0; }
         MarkdownFence { margin: 0 0 1 0; }
         MarkdownH1, MarkdownH2 { margin: 1 0 1 0; content-align: left middle; text-style: bold; }
         MarkdownH3, MarkdownH4, MarkdownH5, MarkdownH6 { margin: 1 0 1 0; }

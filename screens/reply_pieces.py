@@ -49,6 +49,17 @@ class PieceCutter:
         self._held = ""
         return _joined(piece for line in lines for piece in self._take(line))
 
+    def end(self) -> list[Piece]:
+        """The reply is over: what was held back, and an open fence as if it were closed."""
+        held, self._held = self._held, ""
+        found = []
+        if self._kind == "code":
+            self._fence_parts.append(held)
+            found.append(Piece("closed", "".join(self._fence_parts), fresh=True))
+        elif held:
+            found.append(self._piece("prose", held))
+        return found
+
     def _take(self, line: str) -> Iterator[Piece]:
         whole = line.endswith("\n")
         if self._line_begins and not whole and _MAYBE_FENCE.match(line):
@@ -97,6 +108,19 @@ class PieceCutter:
         self._size += len(text)
         self._lines += text.count("\n")
         return Piece(kind, text, fresh)
+
+
+def split_reply(text: str) -> list[str]:
+    """A finished reply as pieces of Markdown of a bounded size, a fence in one piece; joined they are ``text``."""
+    cutter = PieceCutter()
+    runs: list[list[str]] = []
+    for piece in [*cutter.feed(text), *cutter.end()]:
+        if piece.kind == "code":
+            continue
+        if piece.fresh or not runs:
+            runs.append([])
+        runs[-1].append(piece.text)
+    return ["".join(run) for run in runs]
 
 
 def _within(text: str, most: int) -> Iterator[str]:

@@ -22,11 +22,14 @@ from screens.live_drawing import LiveDrawing
 from screens.press_line import PressLine
 from screens.reading_place import ReadingPlace
 from screens.reply_block import ReplyBlock
-from screens.transcript_window import FIRST, MOST, TranscriptWindow
+from screens.transcript_window import FIRST, MOST, PAGE, TranscriptWindow
 from sessions.events import Notice
 
 DRAWS_A_SECOND = 12
 """Most often that a growing reply is drawn."""
+
+FILL = 12
+"""Events that are taken in at a time while nobody waits for them."""
 
 NO_REPLY = "There is no reply to this yet."
 
@@ -73,6 +76,11 @@ class Transcript(VerticalScroll, can_focus=True):
     def on_mount(self) -> None:
         self.anchor()
 
+    @property
+    def following(self) -> bool:
+        """The newest turn is in sight, so that what comes next will be too."""
+        return self.at_tail and (self.max_scroll_y == 0 or self.scroll_y >= self.max_scroll_y)
+
     # a conversation
 
     async def show(self, conversation: Conversation) -> None:
@@ -102,7 +110,7 @@ class Transcript(VerticalScroll, can_focus=True):
     async def reply_ends(self) -> None:
         """The turn is over: what was drawn becomes what stands on the tape, and a failure says how to go on."""
         async with self._lock:
-            following = self.is_vertical_scroll_end
+            following = self.following
             drawing, self._drawing = self._drawing, None
             if drawing is not None:
                 await drawing.draw()
@@ -222,6 +230,13 @@ class Transcript(VerticalScroll, can_focus=True):
         self._offer_retry()
         self.anchor()
         self._draw_live()
+        self.run_worker(self._fill(), group="window", exit_on_error=False)
+
+    async def _fill(self) -> None:
+        """Take in older turns, some at a time, until there is enough to scroll in; keys are served in between."""
+        window = self._window
+        while window is not None and window is self._window and self.at_tail and not window.full:
+            await self._take_in_older(FILL)
 
     async def _rebuild(self) -> None:
         """Blocks for what the window holds, in place of all there was."""
@@ -259,12 +274,16 @@ class Transcript(VerticalScroll, can_focus=True):
         self.run_worker(self._newer(), group="window", exit_on_error=False)
 
     async def _older(self) -> None:
+        if self.scroll_y <= 1:
+            await self._take_in_older(PAGE)
+
+    async def _take_in_older(self, limit: int) -> None:
         async with self._lock:
-            if self._window is None or self.conversation is None or self.scroll_y > 1:
+            if self._window is None or self.conversation is None:
                 return
             now = self.conversation.session.options.now()
-            added = [block_of(event, now) for event in await self._window.older()]
-            if self._blocks:
+            added = [block_of(event, now) for event in await self._window.older(limit)]
+            if self._blocks and not self.following:
                 self._place.hold(self._blocks[0])
             with self.app.batch_update():
                 await self._remove(PressLine)
@@ -408,6 +427,6 @@ class Transcript(VerticalScroll, can_focus=True):
     def _note_what_is_read(self) -> None:
         """Count the lines that have come at the end while it was out of sight."""
         height = self.virtual_size.height
-        if self.is_vertical_scroll_end and self.at_tail:
+        if self.following:
             self._height_read = height
         self.new_lines = max(height - self._height_read, 0) if self.at_tail else 0

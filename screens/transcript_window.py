@@ -5,8 +5,10 @@ from __future__ import annotations
 from memory.values import Event
 from screens.ports import ChatSession
 
+SEEN = 12
+"""Events that are read before anything shows: more than a screenful."""
 FIRST = 60
-"""Events in a fresh window: about thirty turns."""
+"""Events that a window at the end of the tape is filled up to: about thirty turns."""
 PAGE = 30
 """Events that one step adds."""
 MOST = 150
@@ -25,10 +27,15 @@ class TranscriptWindow:
         """The window's last event is the tape's newest."""
 
     async def to_tail(self) -> None:
-        """Hold the newest events."""
-        self.events = await self._session.transcript(limit=FIRST)
+        """Hold the newest few events."""
+        self.events = await self._session.transcript(limit=SEEN)
         self.at_tail = True
-        self.at_start = len(self.events) < FIRST
+        self.at_start = len(self.events) < SEEN
+
+    @property
+    def full(self) -> bool:
+        """It has as many events as a window at the end of the tape wants, or all there are."""
+        return self.at_start or len(self.events) >= FIRST
 
     async def to_start(self) -> None:
         """Hold the oldest events."""
@@ -47,12 +54,12 @@ class TranscriptWindow:
         await self.newer()
         return True
 
-    async def older(self) -> list[Event]:
-        """Take in the page before the window; what was added, oldest first."""
+    async def older(self, limit: int = PAGE) -> list[Event]:
+        """Take in at most ``limit`` events before the window; what was added, oldest first."""
         if self.at_start or not self.events:
             return []
-        found = await self._session.transcript(before=self.events[0].seq, limit=PAGE)
-        self.at_start = len(found) < PAGE
+        found = await self._session.transcript(before=self.events[0].seq, limit=limit)
+        self.at_start = len(found) < limit
         self.events[:0] = found
         return found
 

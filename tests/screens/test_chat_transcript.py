@@ -251,16 +251,28 @@ async def test_an_open_fence_is_plain_text_and_ends_as_code(tmp_path: Path) -> N
 
 async def test_a_long_reply_is_drawn_in_pieces_none_of_which_grows_beyond_a_bound(tmp_path: Path) -> None:
     session, held = FakeSession(home=tmp_path), asyncio.Event()
-    prose = "A sentence of a long reply.\n\n" * 2_000
-    code = "```\n" + "some code\n" * 3_000
-    session.replies.append(Reply([prose, code, held]))
+    prose, code = "A sentence of a long reply.\n\n" * 300, "```\n" + "some code\n" * 3_000
+    session.replies.append(Reply([prose, code, held, "```\n\nThe end."]))
     async with chatting(session, home=tmp_path) as pilot:
         transcript = chat_of(pilot).transcript
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: len(transcript.query(Code)) == 38)
         assert max(len(part.source) for part in transcript.query(ReplyMarkdown)) < 3_000
         held.set()
-        await until(pilot, lambda: not transcript.query(Code))
+        await until(pilot, lambda: not session.busy and "The end." in screen_text(pilot))
+
+
+async def test_a_long_reply_of_the_past_shows_its_beginning_and_more_on_request(tmp_path: Path) -> None:
+    said = "A sentence of a long reply.\n\n" * 3_000
+    session = FakeSession([event(1, "user", "?"), event(2, "assistant", said)], home=tmp_path)
+    async with chatting(session, home=tmp_path) as pilot:
+        transcript = chat_of(pilot).transcript
+        shown = len(transcript.query("MarkdownParagraph"))
+        assert shown < 300
+        assert "more lines: enter shows more" in screen_text(pilot)
+        transcript.query(".reply PressLine").last().focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: len(transcript.query("MarkdownParagraph")) > shown)
 
 
 async def test_a_prompt_of_five_megabytes_shows_its_head_and_more_on_request(tmp_path: Path) -> None:

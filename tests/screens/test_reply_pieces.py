@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from screens.reply_pieces import CODE_LINES, PIECE_MOST, Piece, PieceCutter
+from screens.reply_pieces import CODE_LINES, PIECE_MOST, Piece, PieceCutter, split_reply
 
 markdown = st.lists(
     st.sampled_from(["word ", "\n", "\n\n", "```", "~~~", "`", "py", "  ", "- x\n", "| a | b |\n", "é", "x" * 50]),
@@ -88,3 +88,14 @@ def test_no_piece_of_code_has_more_than_its_lines() -> None:
         lines[-1] += piece.text.count("\n")
     assert max(lines) <= CODE_LINES
     assert sum(lines) == 3_000
+
+
+@given(markdown)
+def test_a_finished_reply_is_split_without_losing_a_character(text: str) -> None:
+    assert "".join(split_reply(text)) == text
+
+
+def test_a_finished_reply_is_split_into_bounded_pieces() -> None:
+    pieces = split_reply("A sentence.\n\n" * 5_000 + "```\n" + "code\n" * 100 + "```\n")
+    assert max(map(len, pieces)) <= PIECE_MOST
+    assert pieces[-1].startswith("```")

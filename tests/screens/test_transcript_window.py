@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from screens.transcript_window import FIRST, MOST, PAGE, TranscriptWindow
+from screens.transcript_window import FIRST, MOST, PAGE, SEEN, TranscriptWindow
 from tests.screens.fakes import FakeSession, conversation, event
 
 MOVES = ("older", "newer", "tail", "start", "jump", "said", "caught_up", "drop_newest", "drop_oldest")
@@ -56,11 +56,11 @@ def _check(window: TranscriptWindow, session: FakeSession, *, caught_up: bool) -
         assert tape == []
 
 
-async def test_a_window_is_opened_with_one_look_at_the_tape() -> None:
+async def test_a_window_is_opened_with_one_look_at_a_few_events() -> None:
     session = FakeSession(conversation(5_000))
     window = TranscriptWindow(session)
     await window.to_tail()
-    assert session.calls == [("transcript", (None, FIRST, None))]
+    assert session.calls == [("transcript", (None, SEEN, None))]
 
 
 async def test_older_pages_reach_the_first_event() -> None:

@@ -149,6 +149,7 @@ class Turn:
 
     async def _keep(self, retry: bool, error: ModelError | None) -> TurnDone:
         """The reply, whole or in part, as an event."""
+        self._reply.end()
         text = self._reply.text
         partial = self._partial(error)
         sentence = str(error) if error is not None else None

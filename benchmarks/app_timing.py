@@ -95,7 +95,8 @@ async def resume(app: OttoApp, id: str) -> float:
     began = perf_counter()
     await app.chat.show(await app.conversations.open(id))
     app.chat.call_after_refresh(painted.set)
-    await painted.wait()
+    async with asyncio.timeout(PATIENCE):
+        await painted.wait()
     return perf_counter() - began
 
 

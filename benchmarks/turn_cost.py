@@ -64,13 +64,13 @@ class Talk:
         await self.session.close()
 
 
-async def turn_times(home: Path, turns: int) -> tuple[list[float], list[float]]:
+async def turn_times(home: Path, turns: int, *, y_budget: int = Y_BUDGET) -> tuple[list[float], list[float]]:
     """Seconds of each turn beside a compaction whose summary is being waited for, and of the same turn without one.
 
     Both sessions have the same memory; only the budget of Y differs. Their turns alternate.
     """
-    beside = await _filled(home / "beside", Y_BUDGET)
-    alone = await _filled(home / "alone", ROOMY_Y_BUDGET)
+    beside = await _filled(home / "beside", y_budget, y_budget)
+    alone = await _filled(home / "alone", ROOMY_Y_BUDGET, y_budget)
     try:
         await beside.model.asked.wait()
         times: dict[int, list[float]] = {id(beside): [], id(alone): []}
@@ -85,8 +85,8 @@ async def turn_times(home: Path, turns: int) -> tuple[list[float], list[float]]:
     return times[id(beside)], times[id(alone)]
 
 
-async def _filled(home: Path, y_budget: int) -> Talk:
-    """Talk until Y is a little over what makes it compact in the small budget."""
+async def _filled(home: Path, y_budget: int, until: int) -> Talk:
+    """Talk until Y holds a little more than so many tokens."""
     events = list(conversation(MOST_TURNS))
     model = InstantModel([event.text for event in events if event.role == "assistant"])
     said = [event.text for event in events if event.role == "user"]
@@ -100,7 +100,7 @@ async def _filled(home: Path, y_budget: int) -> Talk:
     )
     session = await Library(options, open_model=lambda name, options, recall=None: model).new(str(home))
     talk = Talk(session, model, said)
-    while (await session.snapshot()).y_tokens <= Y_BUDGET:
+    while (await session.snapshot()).y_tokens <= until:
         for _ in range(10):
             await talk.turn()
     return talk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import VerticalGroup
@@ -10,12 +11,17 @@ from textual.widget import Widget
 
 from screens.long_text import LongText
 from screens.press_line import PressLine
-from screens.reply_markdown import HIGHLIGHTED, ReplyMarkdown
 from screens.reply_pieces import split_reply
 from screens.wording import grouped
 
+if TYPE_CHECKING:
+    from screens.reply_markdown import ReplyMarkdown
+
 WHOLE = 20_000
 """Characters up to which a reply is drawn as one."""
+
+HIGHLIGHTED = 40_000
+"""Characters up to which a block of code is drawn as Markdown; colouring more would hold up the keyboard."""
 
 FIRST = 6_000
 NEXT = 12_000
@@ -48,8 +54,15 @@ class LongReply(VerticalGroup):
         while self._left and characters > 0:
             piece = self._left.pop(0)
             characters -= len(piece)
-            yield ReplyMarkdown(piece) if len(piece) <= HIGHLIGHTED else LongText(piece, classes="open-code")
+            yield markdown(piece) if len(piece) <= HIGHLIGHTED else LongText(piece, classes="open-code")
 
     def _what_is_left(self) -> str:
         left = sum(piece.count("\n") for piece in self._left)
         return f"... {grouped(max(left, 1))} more lines: enter shows more"
+
+
+def markdown(text: str) -> ReplyMarkdown:
+    """Text as Markdown. The parser is not imported before the first reply, to keep it out of the first paint."""
+    from screens.reply_markdown import ReplyMarkdown
+
+    return ReplyMarkdown(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import VerticalGroup
@@ -12,12 +13,14 @@ from textual.widgets import Static
 
 from memory.values import Event
 from screens.blocks import RETRY, speaker_line
-from screens.long_reply import WHOLE, LongReply
+from screens.long_reply import HIGHLIGHTED, WHOLE, LongReply, markdown
 from screens.press_line import PressLine
-from screens.reply_markdown import HIGHLIGHTED, ReplyMarkdown
 from screens.reply_pieces import Piece, PieceCutter
 from screens.wording import moment_of
 from sessions.display import displayable
+
+if TYPE_CHECKING:
+    from screens.reply_markdown import ReplyMarkdown
 
 WHY_PARTIAL = {
     "stopped": "stopped here",
@@ -38,6 +41,8 @@ class ReplyBlock(VerticalGroup):
         self._now = now
         self._cutter = PieceCutter()
         self._fence: list[Code] = []
+        self._prose: ReplyMarkdown | None = None
+        """What the next words of the present piece of prose are appended to."""
 
     @classmethod
     def of_event(cls, event: Event, now: datetime) -> ReplyBlock:
@@ -74,21 +79,23 @@ class ReplyBlock(VerticalGroup):
     async def _end(self) -> None:
         for piece in self._cutter.end():
             await self._draw(piece)
-        if isinstance(last := self.children[-1], ReplyMarkdown):
-            await last.update(last.source)
+        if self._prose is not None:
+            await self._prose.update(self._prose.source)
 
     async def _draw(self, piece: Piece) -> None:
         if piece.kind == "closed":
             await self._close_fence(piece.text)
         elif piece.kind == "code":
             await self._draw_code(piece)
-        elif piece.fresh or not isinstance(last := self.children[-1], ReplyMarkdown):
-            await self.mount(ReplyMarkdown(piece.text))
+        elif piece.fresh or self._prose is None:
+            self._prose = markdown(piece.text)
+            await self.mount(self._prose)
         else:
-            await last.append(piece.text)
+            await self._prose.append(piece.text)
 
     async def _draw_code(self, piece: Piece) -> None:
         """An open fence is plain text, in parts of which only the last one changes."""
+        self._prose = None
         if piece.fresh or not self._fence:
             self._fence.append(Code(piece.text))
             await self.mount(self._fence[-1])
@@ -97,11 +104,11 @@ class ReplyBlock(VerticalGroup):
 
     async def _close_fence(self, text: str) -> None:
         """Colours for a block of code that is whole now; a very long one stays as it is."""
-        parts, self._fence = self._fence, []
+        parts, self._fence, self._prose = self._fence, [], None
         if len(text) > HIGHLIGHTED:
             return
         with self.app.batch_update():
-            await self.mount(ReplyMarkdown(text))
+            await self.mount(markdown(text))
             for part in parts:
                 await part.remove()
 
@@ -128,4 +135,4 @@ class Code(Static):
 
 
 def _whole(text: str) -> Widget:
-    return ReplyMarkdown(text) if len(text) <= WHOLE else LongReply(text)
+    return markdown(text) if len(text) <= WHOLE else LongReply(text)

@@ -7,10 +7,8 @@ from textual.content import Content
 from textual.widgets import Markdown
 from textual.widgets.markdown import MarkdownBlock, MarkdownFence
 
+from screens.long_reply import HIGHLIGHTED
 from sessions.display import displayable
-
-HIGHLIGHTED = 40_000
-"""Characters of code up to which a fence is coloured; colouring more would hold up the keyboard."""
 
 
 class ReplyFence(MarkdownFence):

@@ -12,6 +12,7 @@ from textual.widgets import TextArea
 from screens.commands import suggested
 from screens.draft import Chip, Draft, chip_at, chip_for, deserves_chip, pasted, unshown
 from screens.history import PromptHistory
+from screens.terminal_keys import XTERM_NEWLINE_KEYS
 
 LARGEST_EDITED = 500_000
 """Characters of a paste that may be expanded in the prompt; above it editing would crawl."""
@@ -111,7 +112,7 @@ class Prompt(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         # Not priority bindings: those are run at once, before keys that were typed earlier and still wait here.
-        if event.key == "enter" or event.key in NEWLINE_KEYS:
+        if event.key in ("enter", *NEWLINE_KEYS, *XTERM_NEWLINE_KEYS):
             event.stop()
             event.prevent_default()
             if event.key == "enter":

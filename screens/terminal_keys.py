@@ -15,6 +15,9 @@ NEWLINE_SEQUENCES = (
     "\x1b[27;5;13~",
 )
 
+XTERM_NEWLINE_KEYS = ("\r", "shift+\r", "ctrl+\r", "ctrl+shift+\r")
+"""What Textual takes xterm's sequences for while it also listens to kitty's; the first one is alt+enter."""
+
 
 def teach_newline_keys() -> None:
     """Have alt+enter, and shift+enter where a terminal can tell it apart, arrive as ctrl+j instead of as Enter."""

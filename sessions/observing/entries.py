@@ -74,11 +74,11 @@ def _shortened(label: str, event: Event, max_tokens: int) -> str:
         left_out = max(0, tail - head) if len(spans) > 1 else 0
         text = f"{event.text[:head]}\n[{left_out:,} characters in the middle are left out here]\n{event.text[tail:]}"
         block = _block(label, event, text if left_out else event.text)
-        excess = count_tokens(block) + 1 - max_tokens
-        if excess <= 0 or room <= 2:
+        cost = count_tokens(block) + 1
+        if cost <= max_tokens or room <= 2:
             return block
-        # Quotation marks cost tokens too, as many as there are lines.
-        room = max(2, min(room - excess, room * 9 // 10))
+        # The marks before lines cost tokens too, for some texts many times what the text does.
+        room = max(2, min(room * max_tokens // cost, room * 9 // 10))
 
 
 def _block(label: str, event: Event, text: str) -> str:

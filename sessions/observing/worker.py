@@ -165,7 +165,17 @@ class ObservingWorker:
     async def _pass(self) -> None:
         """Each worker that is due, in order; one that fails ends the pass."""
         now = await self.now()
-        if self._is_due("observe", now.unread_after, now.observe):
+        due = self._is_due("observe", now.unread_after, now.observe)
+        await self._note(
+            "pass",
+            unread=now.observe.tokens,
+            unreflected=now.reflect.tokens,
+            observed_through=now.state.observed_through,
+            reflected_through=now.state.reflected_through,
+            due=due,
+            held=now.observe.due and not due,
+        )
+        if due:
             if not await self._observe(now):
                 return
             now = await self.now()
@@ -218,10 +228,10 @@ class ObservingWorker:
             if not takes_notes(model):
                 return None
             run, seconds = await self._timed(stage, model, work)
-        except OttoError as error:
+        except Exception as error:  # whatever a model raises, it is told, and the ledger stays as it was
             self._back_offs[stage].failed(mark, gauge)
             await self._note("failed", stage=stage, kind=type(error).__name__)
-            self._fail(stage, str(error))
+            self._fail(stage, str(error) if isinstance(error, OttoError) else f"Its model failed: {error!r}.")
             return None
         failure = run.failure
         state = "failed" if failure is not None else _SOUND_ENDINGS[run.recorded > 0]

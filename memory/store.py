@@ -94,7 +94,10 @@ class MemoryStore:
         """Close every connection; one that a thread reads from at this moment, once it has read. Safe to call twice."""
         with self._write_lock:
             self._closed = True
-            # Letting go of them closes them. SQLite crashes where one is closed that is in use.
+            own: sqlite3.Connection | None = getattr(self._local, "reader", None)
+            if own is not None:
+                own.close()
+            # Letting go of the others closes them. SQLite crashes where one is closed that is in use.
             self._local = threading.local()
             self._writer.close()
 

@@ -103,6 +103,11 @@ class OttoApp(App[str | None]):
             self.post_message(event)
 
     def on_mount(self) -> None:
+        # Textual paints nothing until the app is mounted; what comes by the app's own queue is after that.
+        self.call_later(self._paint_first)
+
+    def _paint_first(self) -> None:
+        self.chat.refresh()
         self.chat.call_after_refresh(self._begin)
 
     def _begin(self) -> None:

@@ -63,6 +63,7 @@ class ChatScreen(Screen[None]):
         (0, "-narrow"),
         (WIDE, "-wide"),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
@@ -269,6 +270,8 @@ class ChatScreen(Screen[None]):
         if conversation.session.read_only:
             self.say("This session is open in another Otto. /fork makes a copy to go on in.", "warning")
             return False
+        if not conversation.busy:
+            self.transcript.to_end()
         conversation.send(draft)
         self.show_status()
         return True

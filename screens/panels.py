@@ -90,11 +90,16 @@ class SidePanel(Vertical):
         begins = self._wide is None
         self._wide = wide
         if begins and wide:
-            # The place of the panel is painted at once, what stands in it after the first paint.
+            # The place of the panel is painted at once, what stands in it after the first paint, which comes only when
+            # the app has got to its own queue.
             self.screen.add_class("-panel")
-            self.call_after_refresh(self.show, self._beside)
+            self.app.call_later(self._show_after_paint)
         else:
             await self.show(self._beside if wide else "chat")
+
+    def _show_after_paint(self) -> None:
+        self.screen.refresh()
+        self.call_after_refresh(self.show, self._beside)
 
     async def toggle(self, panel: Panel) -> None:
         """Show this panel and go to it; away with it when it is in sight."""

@@ -29,7 +29,7 @@ class ReplyMarkdown(Markdown):
         padding: 0;
         height: auto;
         background: transparent;
-        MarkdownFence { margin: 0 0 1 0; }
+        MarkdownFence { margin: 0 0 1 0; background: $foreground 5%; }
         MarkdownH1, MarkdownH2 { margin: 1 0 1 0; content-align: left middle; text-style: bold; }
         MarkdownH3, MarkdownH4, MarkdownH5, MarkdownH6 { margin: 1 0 1 0; }
     }

@@ -92,13 +92,10 @@ class Transcript(VerticalScroll, can_focus=True):
             await self._show_tail()
 
     async def said(self) -> None:
-        """The person's words are on the tape: show them and follow."""
-        if not self.at_tail:
-            self.to_end()
-            return
+        """The person's words are on the tape: show them where they belong."""
         async with self._lock:
-            await self._catch_up()
-        self.anchor()
+            if self.at_tail:
+                await self._catch_up()
 
     async def reply_begins(self) -> None:
         """A request is under way: draw its reply as it comes in."""
@@ -160,13 +157,13 @@ class Transcript(VerticalScroll, can_focus=True):
     def page_up(self) -> None:
         if self.scroll_y <= 0:
             self._load_older()
-        else:
+        elif self.max_scroll_y > 0:
             self.scroll_page_up(animate=False)
 
     def page_down(self) -> None:
         if self.is_vertical_scroll_end and not self.at_tail:
             self._load_newer()
-        else:
+        elif self.max_scroll_y > 0:
             self.scroll_page_down(animate=False)
 
     def to_start(self) -> None:
@@ -279,7 +276,7 @@ class Transcript(VerticalScroll, can_focus=True):
 
     async def _take_in_older(self, limit: int) -> None:
         async with self._lock:
-            if self._window is None or self.conversation is None:
+            if self._window is None or self.conversation is None or self._window.at_start:
                 return
             now = self.conversation.session.options.now()
             added = [block_of(event, now) for event in await self._window.older(limit)]

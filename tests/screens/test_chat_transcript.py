@@ -179,6 +179,24 @@ async def test_a_growing_reply_does_not_drag_down_whoever_reads_above(tmp_path: 
         assert transcript.is_vertical_scroll_end
 
 
+async def test_a_prompt_that_is_sent_goes_to_the_end_but_a_queued_one_does_not_drag_along(tmp_path: Path) -> None:
+    session, held = FakeSession(conversation(40), home=tmp_path), asyncio.Event()
+    session.replies += [Reply(["first", held]), Reply(["second"])]
+    async with chatting(session, home=tmp_path) as pilot:
+        transcript = chat_of(pilot).transcript
+        await pilot.press("pageup", "pageup", *"go", "enter")
+        await until(pilot, lambda: "first" in screen_text(pilot))
+        assert transcript.is_vertical_scroll_end
+        await pilot.press(*"queued", "enter", "pageup", "pageup")
+        await settled(pilot)
+        place = transcript.scroll_y
+        held.set()
+        await until(pilot, lambda: len(session.sent) == 2 and not session.busy)
+        await settled(pilot)
+        assert transcript.scroll_y == place
+        await until(pilot, lambda: "new lines below" in screen_text(pilot))
+
+
 async def test_a_reply_that_comes_in_while_reading_far_back_is_there_at_the_end(tmp_path: Path) -> None:
     session, held = FakeSession(conversation(500), home=tmp_path), asyncio.Event()
     session.replies.append(Reply(["begun ", held, "finished"]))

@@ -80,7 +80,7 @@ class ReplyBlock(VerticalGroup):
         for piece in self._cutter.end():
             await self._draw(piece)
         if self._prose is not None:
-            await self._prose.update(self._prose.source)
+            await self._prose.redraw()
 
     async def _draw(self, piece: Piece) -> None:
         if piece.kind == "closed":

@@ -38,6 +38,10 @@ class ReplyMarkdown(Markdown):
     def __init__(self, text: str = "") -> None:
         super().__init__(displayable(text), parser_factory=_parser, open_links=False)
 
+    async def redraw(self) -> None:
+        """Draw it anew from the whole source, which puts right what appending could not know."""
+        await self.update(self.source)
+
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         return ReplyFence if block_name in ("fence", "code_block") else super().get_block_class(block_name)
 

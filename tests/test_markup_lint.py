@@ -38,7 +38,9 @@ def _in_calls(tree: ast.Module) -> Iterator[int]:
         if _without_markup(call):
             continue
         name = _name(call.func)
-        given = [keyword.value for keyword in call.keywords if keyword.arg in ("placeholder", "tooltip")]
+        # An Input draws its placeholder as it is; a TextArea reads it.
+        shown = ("tooltip",) if name == "Input" else ("tooltip", "placeholder")
+        given = [keyword.value for keyword in call.keywords if keyword.arg in shown]
         if name in READERS:
             given += call.args + [keyword.value for keyword in call.keywords if keyword.arg in KEYWORDS]
         elif name == "print" and isinstance(call.func, ast.Attribute):
@@ -47,7 +49,9 @@ def _in_calls(tree: ast.Module) -> Iterator[int]:
 
 
 def _in_updates(tree: ast.Module) -> Iterator[int]:
-    """``update`` is safe when every static text of the file is made with ``markup=False``."""
+    """``update`` is safe when every static text of the file is made with ``markup=False``, or there is none."""
+    if not any(isinstance(node, ast.Name) and node.id in STATICS for node in ast.walk(tree)):
+        return
     made = [call for call in _calls(tree) if _name(call.func) in STATICS]
     if made and all(_without_markup(call) for call in made):
         return
@@ -134,7 +138,7 @@ def test_there_are_screens_to_read() -> None:
         "widget.tooltip = f'{x}'",
         "console.print(reply)",
         'Static("x").update(text)',
-        "widget.update(text)",
+        "query_one('#x', Static).update(text)",
         "Static(text, markup=True)",
         "class Line(Static):\n    def __init__(self, text):\n        super().__init__(text)",
         "class Line(Widget):\n    def render(self) -> str:\n        return self.text",
@@ -158,6 +162,7 @@ def test_what_must_not_be_written_is_found(bad: str) -> None:
         "Option(Content(name) if name else Content('none'))",
         "class Line(Static):\n    def __init__(self, text):\n        super().__init__(Content(text))",
         "print(text)",
+        "Input(placeholder=hint)",
         "click.echo(text)",
     ],
 )

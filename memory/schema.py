@@ -9,6 +9,20 @@ from __future__ import annotations
 SCHEMA_VERSION = 1
 """Kept in ``PRAGMA user_version``; a file with a higher one was written by a newer Otto."""
 
+KEYWORD_INDEX = (
+    "CREATE VIRTUAL TABLE chunks_fts USING fts5(words, content='', tokenize='porter unicode61 remove_diacritics 2')"
+)
+"""Contentless: the index stores no text. Rows are inserted through ``memory/words.py``, which makes any script
+searchable; ``rowid`` is the chunk's."""
+
+GUARDS = {
+    f"{table}_{verb}": f"CREATE TRIGGER {table}_{verb} BEFORE {statement} ON {table}"
+    f" BEGIN SELECT RAISE(ABORT, 'the {name} is append-only'); END"
+    for table, be, name in (("events", "are", "tape"), ("ledger", "is", "ledger"))
+    for verb, statement in ((f"{be}_never_edited", "UPDATE"), (f"{be}_never_deleted", "DELETE"))
+}
+"""By name: the triggers that keep the record from being changed."""
+
 VERSION_1 = (
     # -- the record ------------------------------------------------------------------------------------------
     """
@@ -36,14 +50,7 @@ VERSION_1 = (
         data TEXT NOT NULL
     )
     """,
-    "CREATE TRIGGER events_are_never_edited BEFORE UPDATE ON events"
-    " BEGIN SELECT RAISE(ABORT, 'the tape is append-only'); END",
-    "CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events"
-    " BEGIN SELECT RAISE(ABORT, 'the tape is append-only'); END",
-    "CREATE TRIGGER ledger_is_never_edited BEFORE UPDATE ON ledger"
-    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
-    "CREATE TRIGGER ledger_is_never_deleted BEFORE DELETE ON ledger"
-    " BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END",
+    *GUARDS.values(),
     # -- a reply that is still streaming; becomes an event when it ends, or on the next open ---------------------
     """
     CREATE TABLE drafts (
@@ -68,9 +75,7 @@ VERSION_1 = (
     )
     """,
     "CREATE INDEX chunks_by_seq ON chunks (seq)",
-    # Contentless: the index stores no text. Rows are inserted through memory/words.py, which makes any script
-    # searchable; rowid is the chunk's.
-    "CREATE VIRTUAL TABLE chunks_fts USING fts5(words, content='', tokenize='porter unicode61 remove_diacritics 2')",
+    KEYWORD_INDEX,
     """
     CREATE TABLE vectors (
         hash TEXT NOT NULL,

@@ -87,3 +87,28 @@ def bullet_seqs(entry: Mapping[str, Any]) -> tuple[int, ...]:
 
 def bullet_spans(entry: Mapping[str, Any]) -> tuple[Span, ...]:
     return tuple((start, end) for start, end in entry["spans"])
+
+
+def flaw_in(entry: str, data: Mapping[str, Any]) -> str | None:
+    """Why an entry with this name cannot be folded; None when it can, or is not one of the tiers'."""
+    try:
+        if entry == HELD:
+            _ = data["seq"] + 0, bullet_spans(data)
+        elif entry == DEMOTED:
+            _ = data["through"] + 0
+        elif entry == COMPACTED:
+            _ = compaction_of(data), data["generation"] + data["through"], list(data["removed"])
+            _read_bullets(data["added"])
+        elif entry == IMPORTED:
+            _ = data["generation"] + data["demoted_through"] + data["compacted_through"]
+            _ = [(held["seq"] + 0, bullet_spans(held)) for held in data["held"]]
+            _read_bullets(data["bullets"])
+    except (KeyError, TypeError, ValueError) as error:
+        return f"cannot be folded ({type(error).__name__}: {error})"
+    return None
+
+
+def _read_bullets(entries: Iterable[Mapping[str, Any]]) -> None:
+    for entry in entries:
+        _ = bullet_seqs(entry)[0], bullet_spans(entry), str(entry["id"] + entry["form"]), entry["generation"] + 0
+        _ = entry["protected"], entry["text"]

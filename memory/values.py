@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 MAIN_THREAD = "main"
 """The thread of a session's own conversation."""
 
+ROLES = frozenset({"user", "assistant", "tool", "system"})
+
+EVENT_KINDS = frozenset({"message", "tool", "document", "note", "retract"})
+
 TIERED_KINDS = frozenset({"message", "tool", "document"})
 """Kinds of event that stand in X and Y. Notes and retractions are on the tape only."""
 
@@ -24,6 +28,8 @@ whole: one event, word for word. excerpt: word-for-word spans of one event. summ
 group: a counted line that stands for many older items when their own lines no longer fit. observation, reflection: a
 record of the ledger, under the record's own id.
 """
+
+QUOTING_FORMS: frozenset[BulletForm] = frozenset({"whole", "excerpt"})
 
 RECORD_FORMS: frozenset[BulletForm] = frozenset({"observation", "reflection"})
 

@@ -11,7 +11,7 @@ from memory.json_text import dump
 STAMP_KEY = "embedding_stamp"
 """The meta key that holds the current stamp."""
 
-_FLOAT = 4
+FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def select(db: sqlite3.Connection, stamp: str, hashes: Sequence[str]) -> list[tu
 def size_of(db: sqlite3.Connection, stamp: str) -> int | None:
     """Numbers in this stamp's vectors; None when it has none."""
     row = db.execute("SELECT length(vector) FROM vectors WHERE stamp = ? LIMIT 1", (stamp,)).fetchone()
-    return None if row is None else int(row[0]) // _FLOAT
+    return None if row is None else int(row[0]) // FLOAT_BYTES
 
 
 def insert(db: sqlite3.Connection, stamp: str, vectors: Iterable[tuple[str, bytes]]) -> int:
@@ -89,4 +89,4 @@ def remove_other_stamps(db: sqlite3.Connection, stamp: str) -> None:
 
 def remove_other_sizes(db: sqlite3.Connection, stamp: str, size: int) -> None:
     """Remove what a server of the same name but another model left under this stamp."""
-    db.execute("DELETE FROM vectors WHERE stamp = ? AND length(vector) != ?", (stamp, size * _FLOAT))
+    db.execute("DELETE FROM vectors WHERE stamp = ? AND length(vector) != ?", (stamp, size * FLOAT_BYTES))

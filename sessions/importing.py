@@ -162,7 +162,7 @@ def _compare(store: MemoryStore, record: Record, document: Mapping[str, Any]) ->
 
 def _fit(store: MemoryStore, options: Options) -> None:
     """Where tokens are counted otherwise than where the export was made, the view may be over its budgets here."""
-    from memory.verify import view_fits
+    from memory.tier_checks import view_fits
 
     if any(view_fits(store, CONVERSATION)):
         fit_to_budgets(store, store.get_meta(budgets_key(CONVERSATION)), options)

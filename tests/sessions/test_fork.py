@@ -18,7 +18,10 @@ from sessions import tapes
 from sessions.library import Library
 from sessions.options import Options
 from sessions.remembered_model import MODEL_FACT
+from tests.memory.embedders import TinyEmbedder
 from tests.sessions.made_sessions import conversation, made, options_for, short_summary
+
+VECTOR = TinyEmbedder(dimensions=8).vector("of whatever").tobytes()
 
 ID = "20260302-garden"
 
@@ -141,8 +144,8 @@ async def test_a_fork_takes_along_the_model_and_the_vectors_that_are_made(option
         hashes = [chunk.hash for pieces in parent.chunks_of(range(1, 200)).values() for chunk in pieces]
         with parent.transaction() as db:
             vector_rows.make_current(db, "fake:8")
-            vector_rows.insert(db, "fake:8", [(hash, bytes(32)) for hash in hashes[::2]])
-            vector_rows.insert(db, "left:8", [(hash, bytes(32)) for hash in hashes])
+            vector_rows.insert(db, "fake:8", [(hash, VECTOR) for hash in hashes[::2]])
+            vector_rows.insert(db, "left:8", [(hash, VECTOR) for hash in hashes])
         vectors = dict(vector_rows.select(parent.reader(), "fake:8", hashes))
     row = await Library(options).fork(ID, 9)
     with tape_of(options, row.id) as fork:

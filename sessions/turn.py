@@ -19,12 +19,13 @@ from sessions.chat_model import (
     ReasoningDelta,
     TextDelta,
     ToolCall,
+    tool_request,
 )
 from sessions.drafts import ReplyInProgress
 from sessions.events import Delta, SessionEvent, Thinking, ToolUsed, TurnDone, Waiting
 from sessions.live import LiveMemory
 from sessions.options import Options
-from sessions.tools import RECALL_SPEC, RecallPolicy, ToolAnswer, bind_store, call_tool
+from sessions.tools import TOOLS, RecallPolicy, ToolAnswer, bind_store, call_tool
 from sessions.view import messages_of, without_reply
 
 MOST_ROUNDS = 8
@@ -101,7 +102,7 @@ class Turn:
             calls, text = await self._ask(messages, may_call=round < MOST_ROUNDS - 1)
             if not calls:
                 return
-            messages.append(_asking(text, calls))
+            messages.append(tool_request(text, calls))
             for call in calls:
                 answer = await self._call(call)
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": answer.text})
@@ -110,7 +111,7 @@ class Turn:
         calls: list[ToolCall] = []
         text = ""
         # Closed here, so that a stream that is left early lets its connection go at once.
-        async with aclosing(self._model.stream(messages, [RECALL_SPEC] if may_call else [])) as stream:
+        async with aclosing(self._model.stream(messages, TOOLS if may_call else [])) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     text += piece.text
@@ -190,18 +191,6 @@ class Turn:
         if not usages:
             return None, None, cost
         return sum(u.prompt_tokens for u in usages), sum(u.completion_tokens for u in usages), cost
-
-
-def _asking(text: str, calls: list[ToolCall]) -> Message:
-    """The model's own message that asked for tools, as the next request must repeat it."""
-    return {
-        "role": "assistant",
-        "content": text or None,
-        "tool_calls": [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in calls
-        ],
-    }
 
 
 def _is_cancelled() -> bool:

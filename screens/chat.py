@@ -22,6 +22,7 @@ from screens.conversation import Conversation, SessionHappened
 from screens.conversations import OpenConversations
 from screens.draft import Draft
 from screens.header import ChatHeader
+from screens.interruption import Interruption
 from screens.messages import OpenInTranscript, Quote
 from screens.pacing import Paced
 from screens.panels import PanelTabs, SidePanel
@@ -45,9 +46,6 @@ WIDE = 110
 """Columns from which a panel stands beside the chat."""
 
 Severity = Literal["information", "warning", "error"]
-
-QUIT_ARMED = 3.0
-"""Seconds in which a second ctrl+c quits."""
 
 
 class ChatScreen(Screen[None]):
@@ -83,7 +81,7 @@ class ChatScreen(Screen[None]):
         self._notices = list(surroundings.notices)
         self._held: Draft | None = None
         self._paced = Paced(self._reread_memory)
-        self._quit_armed = False
+        self._interruption = Interruption()
 
     def compose(self) -> ComposeResult:
         yield ChatHeader(id="header")
@@ -333,34 +331,18 @@ class ChatScreen(Screen[None]):
         self.ask(name)
 
     def action_escape(self) -> None:
-        """Back to the prompt from wherever the focus is; in the prompt, stop the reply."""
+        """From a panel back to the prompt; else stop the reply."""
+        conversation = self.conversation
         if self.has_class("-narrow", "-panel"):
             self.attempt(self.side.show("chat"))
-        elif not self.prompt.has_focus:
+        elif conversation is not None and conversation.busy and not self.side.has_focus_within:
+            conversation.session.stop()
+        else:
             self.prompt.focus()
-        elif self.conversation is not None and self.conversation.busy:
-            self.conversation.session.stop()
         self.clear_selection()
 
     def action_interrupt(self) -> None:
-        """Copy what is selected, else stop the reply, else empty the prompt, else get ready to quit."""
-        selected = self.prompt.selected_text or self.get_selected_text()
-        if selected:
-            self.app.copy_to_clipboard(selected)
-        elif self.conversation is not None and self.conversation.busy:
-            self.conversation.session.stop()
-        elif not self.prompt.draft.blank:
-            self.prompt.forget()
-            self.say("Cleared; the up key brings it back.")
-        elif self._quit_armed:
-            self.ask("quit")
-        else:
-            self._quit_armed = True
-            self.set_timer(QUIT_ARMED, self._disarm_quit)
-            self.say("Press ctrl+c again to quit. Everything is on disk already.")
-
-    def _disarm_quit(self) -> None:
-        self._quit_armed = False
+        self._interruption.take(self)
 
     def action_page_up(self) -> None:
         self.transcript.page_up()
@@ -388,18 +370,10 @@ class ChatScreen(Screen[None]):
             self.transcript.to_end()
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
-        from screens.link_screen import LinkScreen, Wish
+        from screens.link_screen import ask_about_link
 
         event.stop()
-        address = event.href
-
-        def follow(wish: Wish | None) -> None:
-            if wish == "open":
-                self.app.open_url(address)
-            elif wish == "copy":
-                self.app.copy_to_clipboard(address)
-
-        self.app.push_screen(LinkScreen(address), follow)
+        ask_about_link(self.app, event.href)
 
     async def on_key(self, event: events.Key) -> None:
         """What is typed while something without letters of its own has the focus goes to the prompt."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -17,6 +17,18 @@ from sessions.display import displayable
 Wish = Literal["open", "copy"]
 
 SAFE = ("http://", "https://")
+
+
+def ask_about_link(app: App[object], address: str) -> None:
+    """Show the address, and open or copy it if the person says so."""
+
+    def follow(wish: Wish | None) -> None:
+        if wish == "open":
+            app.open_url(address)
+        elif wish == "copy":
+            app.copy_to_clipboard(address)
+
+    app.push_screen(LinkScreen(address), follow)
 
 
 class LinkScreen(ModalScreen[Wish | None]):

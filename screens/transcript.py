@@ -14,14 +14,14 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from memory.values import MemorySnapshot
-from screens.blocks import FailureBlock, NoticeBlock, Welcome
+from screens.blocks import NoticeBlock, Welcome
 from screens.conversation import Conversation
 from screens.event_blocks import Block, block_of
 from screens.fold import Fold
+from screens.last_word import LastWord
 from screens.live_drawing import LiveDrawing
 from screens.press_line import PressLine
 from screens.reading_place import ReadingPlace
-from screens.reply_block import ReplyBlock
 from screens.transcript_window import FIRST, MOST, PAGE, TranscriptWindow
 from sessions.events import Notice
 
@@ -30,8 +30,6 @@ DRAWS_A_SECOND = 12
 
 FILL = 12
 """Events that are taken in at a time while nobody waits for them."""
-
-NO_REPLY = "There is no reply to this yet."
 
 NOTICES_SHOWN = 5
 
@@ -87,6 +85,7 @@ class Transcript(VerticalScroll, can_focus=True):
         """Show this conversation from its end."""
         async with self._lock:
             self.conversation = conversation
+            self._last_word = LastWord(conversation)
             self._window = TranscriptWindow(conversation.session)
             self._fold = Fold()
             await self._show_tail()
@@ -100,8 +99,8 @@ class Transcript(VerticalScroll, can_focus=True):
     async def reply_begins(self) -> None:
         """A request is under way: draw its reply as it comes in."""
         async with self._lock:
-            await self._remove(FailureBlock)
-            self._offer_retry()
+            await self._last_word.take_back(self)
+            self._last_word.offer_retry(self._blocks)
         self._draw_live()
 
     async def reply_ends(self) -> None:
@@ -112,18 +111,14 @@ class Transcript(VerticalScroll, can_focus=True):
             if drawing is not None:
                 await drawing.draw()
             await self._catch_up(drawing)
-            if self.at_tail:
-                await self._show_failure()
+            await self._say_last_word()
             if following:
                 await self._shed_oldest()
-            self._offer_retry()
 
     async def turn_is_over(self) -> None:
         """Nothing is under way any more: offer to ask again if that makes sense."""
         async with self._lock:
-            if self.at_tail:
-                await self._show_failure()
-            self._offer_retry()
+            await self._say_last_word()
 
     async def say(self, notice: Notice) -> None:
         """Add a sentence from Otto at the end."""
@@ -223,8 +218,7 @@ class Transcript(VerticalScroll, can_focus=True):
         await self._window.to_tail()
         await self._rebuild()
         await self.mount_all([NoticeBlock(notice) for notice in self.conversation.notices[-NOTICES_SHOWN:]])
-        await self._show_failure()
-        self._offer_retry()
+        await self._say_last_word()
         self.anchor()
         self._draw_live()
         self.run_worker(self._fill(), group="window", exit_on_error=False)
@@ -354,6 +348,10 @@ class Transcript(VerticalScroll, can_focus=True):
 
     # the reply that comes in, and what is said of the last one
 
+    async def _say_last_word(self) -> None:
+        if self.at_tail and self.conversation is not None:
+            await self._last_word.say(self, self._blocks)
+
     def _draw_live(self) -> None:
         if self.conversation is not None and self.conversation.live is not None and self.at_tail:
             self.run_worker(self._follow_reply(self.conversation), group="reply", exclusive=True, exit_on_error=False)
@@ -370,35 +368,6 @@ class Transcript(VerticalScroll, can_focus=True):
                 await self._drawing.draw()
             await asyncio.sleep(1 / DRAWS_A_SECOND)
             await live.grew.wait()
-
-    async def _show_failure(self) -> None:
-        await self._remove(FailureBlock)
-        if self.conversation is None:
-            return
-        session, sentence = self.conversation.session, self.conversation.failure
-        if (
-            sentence is None
-            and self._retriable
-            and not self.conversation.busy
-            and not isinstance(self._blocks[-1], ReplyBlock)
-        ):
-            sentence = NO_REPLY
-        if sentence is not None:
-            await self.mount(FailureBlock(sentence, can_retry=session.can_retry))
-
-    def _offer_retry(self) -> None:
-        """The key to ask again stands on the last reply alone, and only while it is of use."""
-        wanted = self._retriable and self.conversation is not None and self.conversation.failure is None
-        for block in self._blocks:
-            if isinstance(block, ReplyBlock):
-                block.set_class(wanted and block is self._blocks[-1], "-can-retry")
-
-    @property
-    def _retriable(self) -> bool:
-        conversation = self.conversation
-        if conversation is None or not self._blocks or not self.at_tail:
-            return False
-        return conversation.session.can_retry and not conversation.session.read_only
 
     # pieces
 

@@ -9,6 +9,7 @@ from otto_tui.prepared import session_of
 from otto_tui.shapes import recall_shape, source_shape
 from otto_tui.terminal import say, say_aside, say_json
 from otto_tui.times import local_time
+from screens.record_words import record_lines
 
 if TYPE_CHECKING:
     from memory.values import RecalledSource, RecallItem, RecallResult
@@ -63,6 +64,7 @@ def _source_lines(source: RecalledSource) -> Iterator[str]:
     yield f"{source.found_as.capitalize()} {source.id}, stands in: {source.standing or 'the tape'}"
     if source.bullet is not None and source.bullet.form in ("summary", "group"):
         yield f"Bullet: {source.bullet.text}"
+    yield from record_lines(source)
     for event in source.events:
         yield ""
         yield f"{event.speaker}, {local_time(event.t_event)}, {event.id}:"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from otto_tui.ledger_shapes import observation_shape, reflection_shape
+
 if TYPE_CHECKING:
     from memory.values import Compaction, Event, MemorySnapshot, RecalledSource, RecallResult
     from memory.verify import VerifyReport
@@ -85,6 +87,12 @@ def source_shape(source: RecalledSource, tokens: int) -> dict[str, Any]:
         "standing": source.standing,
         "span": [source.chunk.start, source.chunk.end] if source.chunk else None,
         "bullet": source.bullet.text if source.bullet else None,
+        "observations": [
+            observation_shape(made) | {"dropped": made.id in source.dropped} for made in source.observations
+        ],
+        "reflections": [reflection_shape(made) for made in source.reflections],
+        "missing": list(source.missing),
+        "collision": source.collision,
     }
 
 

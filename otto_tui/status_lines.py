@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from otto_tui.ledger_shapes import ledger_shape
 from otto_tui.prepared import session_of
 from otto_tui.shapes import status_shape
 from otto_tui.terminal import say, say_json
+from screens.ledger_words import status_lines as ledger_lines
 
 if TYPE_CHECKING:
     from memory.values import MemorySnapshot
@@ -15,14 +17,14 @@ if TYPE_CHECKING:
 
 
 async def show_status(options: Options, session_id: str, *, as_json: bool) -> None:
-    """Print how full a session's memory is."""
+    """Print how full a session's memory is, and what its ledger holds."""
     async with session_of(options, session_id) as session:
-        memory = await session.snapshot()
+        status = await session.status()
         if as_json:
-            say_json(status_shape(session.id, session.title, memory))
+            say_json(status_shape(session.id, session.title, status.memory) | {"ledger": ledger_shape(status.ledger)})
         else:
             say(f"{session.id}  {session.title}")
-            say("\n".join(_status_lines(memory)))
+            say("\n".join([*_status_lines(status.memory), *ledger_lines(status.ledger)]))
 
 
 def _status_lines(memory: MemorySnapshot) -> Iterator[str]:

@@ -111,7 +111,7 @@ class Background:
 
     def _asleep(self) -> str | None:
         if self._read_only:
-            return "Another Otto has this session open, so nothing is recorded here."
+            return "The session is open for reading only, so nothing is recorded here."
         try:
             observer = self._seats.of("observe").name
         except OttoError as error:

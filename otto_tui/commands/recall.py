@@ -13,7 +13,7 @@ from otto_tui.commands.ids import session_id
 @click.command("recall")
 @click.argument("session", metavar="ID", shell_complete=session_id)
 @click.argument("question", nargs=-1)
-@click.option("--id", "hex_id", metavar="HEX", help="The exact words behind an event, a piece or a bullet.")
+@click.option("--id", "hex_id", metavar="HEX", help="The exact words behind an event, a piece, a bullet or a record.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, session: str, question: tuple[str, ...], hex_id: str | None, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from otto_tui.commands.ids import session_id
 @json_option
 @click.pass_context
 def command(ctx: click.Context, session: str, as_json: bool) -> None:
-    """Print the tiers of session ID: budgets, generation, counts, and which model's vectors it holds."""
+    """Print the tiers of session ID, the vectors it holds, its ledger, and how far the ledger's workers are."""
     from otto_tui.prepared import prepare
     from otto_tui.status_lines import show_status
     from otto_tui.terminal import say_notices

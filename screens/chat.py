@@ -186,7 +186,7 @@ class ChatScreen(Screen[None]):
 
     def _ask_memory(self) -> None:
         if self._paced.ask():
-            self.run_worker(self._paced.run, group="memory", exit_on_error=False)
+            self.run_worker(self._paced.run(), group="memory", exit_on_error=False)
 
     async def _reread_memory(self) -> None:
         conversation = self.conversation

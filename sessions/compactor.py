@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
-from memory.compaction import CompactionPlan
+from memory.compaction import PROMPT_TOKENS, CompactionPlan
 from memory.errors import OttoError
 from memory.ledger_compaction import LEDGER
 from memory.values import Compaction
@@ -182,8 +182,15 @@ class Compactor:
         return done
 
     async def _plan(self) -> CompactionPlan | None:
+        queue = self._memory.queue
+        plan = await self._memory.run(queue.plan_compaction)
+        if plan is None or not plan.prompts:
+            return plan
+        # Only a model that is to be asked is asked how much it can read.
         prompt_tokens = await self._prompt_tokens()
-        return await self._memory.run(self._memory.queue.plan_compaction, prompt_tokens=prompt_tokens)
+        if prompt_tokens == PROMPT_TOKENS:
+            return plan
+        return await self._memory.run(queue.plan_compaction, prompt_tokens=prompt_tokens)
 
     async def _notes_came(self, patience: float) -> bool:
         """Wait for notes that are being taken; whether some are worth another plan."""
@@ -236,8 +243,6 @@ class Compactor:
         self._emit(Notice(self._given_up))
 
     async def _prompt_tokens(self) -> int:
-        from memory.compaction import PROMPT_TOKENS
-
         window = await self._model.window()
         return PROMPT_TOKENS if window is None else max(500, min(PROMPT_TOKENS, int(window * WINDOW_SHARE)))
 

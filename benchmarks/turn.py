@@ -1,4 +1,5 @@
-"""What a turn costs: a key in a long session against an empty one, and a turn beside a compaction against one alone.
+"""What a turn costs: a key in a long session against an empty one, a turn beside a compaction against one alone, and
+the way from Enter to the model beside an observer that hangs against the way alone.
 
 python benchmarks/turn.py [--json]
 """
@@ -28,8 +29,8 @@ TURNS = 200
 
 
 def measure() -> list[Ratio]:
-    """Both, each with its two sides measured in turns."""
-    return [asyncio.run(keystroke_ratio()), asyncio.run(turn_ratio())]
+    """All, each with its two sides measured in turns."""
+    return [asyncio.run(ratio()) for ratio in (keystroke_ratio, turn_ratio, enter_ratio)]
 
 
 async def keystroke_ratio() -> Ratio:
@@ -59,6 +60,16 @@ async def turn_ratio() -> Ratio:
     with tempfile.TemporaryDirectory(prefix="otto-bench-") as folder:
         beside, alone = await turn_times(Path(folder), TURNS)
     return ratio("turn_while_compacting", beside, alone, target=1.1)
+
+
+async def enter_ratio() -> Ratio:
+    """From Enter to the moment at which the chat model is asked."""
+    from benchmarks.ratios import ratio
+    from benchmarks.stuck_observer import enter_times
+
+    with tempfile.TemporaryDirectory(prefix="otto-bench-") as folder:
+        beside, alone = await enter_times(Path(folder), TURNS)
+    return ratio("enter_to_request_with_stuck_observer", beside, alone, target=1.1)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from benchmarks.app_timing import keystrokes, resume, running
 from benchmarks.first_paint import BARE, OTTO, Program, first_paint
 from benchmarks.long_sessions import make_session
 from benchmarks.ratios import ratio, tell
+from benchmarks.stuck_observer import enter_times
 from benchmarks.turn_cost import turn_times
 from memory.store import MemoryStore
 from memory.verify import verify
@@ -64,5 +65,11 @@ async def test_keys_are_painted_and_sessions_opened(tmp_path: Path) -> None:
 
 async def test_turns_are_timed_beside_a_compaction_and_alone(tmp_path: Path) -> None:
     beside, alone = await turn_times(tmp_path, 4, y_budget=2_000)
+    assert len(beside) == len(alone) == 4
+    assert min(beside + alone) > 0
+
+
+async def test_the_way_to_the_model_is_timed_beside_an_observer_that_hangs_and_alone(tmp_path: Path) -> None:
+    beside, alone = await enter_times(tmp_path, 4)
     assert len(beside) == len(alone) == 4
     assert min(beside + alone) > 0

@@ -20,11 +20,14 @@ from hypothesis.stateful import (
 )
 
 from memory.compaction import CompactionPlan
+from memory.ledger_fold import read_state
+from memory.observations import record_drops, record_observations, record_reflections
 from memory.queue import TieredQueue
 from memory.rebuild import rebuild
 from memory.store import CONVERSATION, MemoryStore
-from memory.values import NewEvent
+from memory.values import TIERED_KINDS, CompactionMode, NewEvent
 from memory.verify import verify
+from tests.memory.ledgers import concluded, contents, observed, relevances
 from tests.memory.summarizers import cites_everything_at_once, honest
 
 TEXTS = st.one_of(
@@ -50,6 +53,12 @@ REPLIES = st.one_of(
     ),
 )
 
+MODES: st.SearchStrategy[CompactionMode] = st.sampled_from(["auto", "ledger", "ledger", "summarize"])
+
+POOLS = st.sampled_from([40, 120, 20_000])
+
+PICKS = st.lists(st.integers(0, 10_000), min_size=1, max_size=4)
+
 
 class Memory(RuleBasedStateMachine):
     """A queue over a store, used in any order."""
@@ -58,19 +67,30 @@ class Memory(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="otto-invariants-"))
         self.written: dict[int, NewEvent] = {}
+        self.tiered: list[int] = []
+        """Numbers in the ids of the events that can be observed."""
         self.plan: CompactionPlan | None = None
 
-    @initialize(x=st.integers(60, 400), y=st.integers(120, 900), reabstract=st.booleans())
-    def open(self, x: int, y: int, reabstract: bool) -> None:
+    @initialize(x=st.integers(60, 400), y=st.integers(120, 900), reabstract=st.booleans(), mode=MODES, pool_max=POOLS)
+    def open(self, x: int, y: int, reabstract: bool, mode: CompactionMode, pool_max: int) -> None:
         self.reabstract = reabstract
         self.budgets = (x, y)
+        self.mode: CompactionMode = mode
+        self.pool_max = pool_max
         self.store = MemoryStore(self.folder / "tape.db")
         self.queue = self._queue()
 
     def _queue(self) -> TieredQueue:
         x, y = self.budgets
         return TieredQueue(
-            self.store, x_budget=x, y_budget=y, restore=True, reabstract=self.reabstract, auto_compact=False
+            self.store,
+            x_budget=x,
+            y_budget=y,
+            restore=True,
+            reabstract=self.reabstract,
+            auto_compact=False,
+            mode=self.mode,
+            pool_max_tokens=self.pool_max,
         )
 
     @rule(text=TEXTS)
@@ -85,11 +105,55 @@ class Memory(RuleBasedStateMachine):
     def something_else_is_put_down(self, text: str, kind: str) -> None:
         self._append(NewEvent(text=text, role="tool", source="ls", kind=kind))
 
+    @rule(count=st.integers(2, 6), words=st.integers(1, 40))
+    def some_turns_pass(self, count: int, words: int) -> None:
+        for number in range(count):
+            self._append(NewEvent(text=f"Question {number}: {'why ' * words}?", role="user", source="person"))
+            self._append(NewEvent(text=f"Answer {number}: {'so ' * words}.", role="assistant", source="model"))
+
     def _append(self, new: NewEvent) -> None:
         # A made-up id would differ from run to run, and the machine could not play a case again.
         event = self.queue.append(replace(new, id=f"e{len(self.written)}"))
         assert event.seq not in self.written
+        if new.kind != "note":
+            self.tiered.append(len(self.written))
         self.written[event.seq] = new
+
+    @precondition(lambda self: self.tiered)
+    @rule(content=contents, relevance=relevances, picks=PICKS)
+    def something_is_observed(self, content: str, relevance: str, picks: list[int]) -> None:
+        sources = [f"e{self.tiered[pick % len(self.tiered)]}" for pick in picks]
+        made = observed(content, *sources, relevance=relevance)
+        record_observations(self.store, [made], covers=max(self.written))
+
+    @precondition(lambda self: self.tiered)
+    @rule(passed_over=st.integers(0, 3), relevance=relevances)
+    def an_observer_takes_notes(self, passed_over: int, relevance: str) -> None:
+        """Of all that is new, but for some that it passes over."""
+        after = read_state(self.store).observed_through
+        events = [event for event in self.store.events(after=after, kinds=TIERED_KINDS) if event.seq % 4 != passed_over]
+        pairs = [events[at : at + 2] for at in range(0, len(events), 2)]
+        made = [observed(f"About {pair[0].id}", *(one.id for one in pair), relevance=relevance) for pair in pairs]
+        record_observations(self.store, made, covers=max(self.written))
+
+    @precondition(lambda self: not read_state(self.store).empty)
+    @rule(content=st.integers(0, 9), picks=PICKS)
+    def something_is_concluded(self, content: int, picks: list[int]) -> None:
+        state = read_state(self.store)
+        known = [*state.observations.values(), *state.dropped.values()]
+        supports = [known[pick % len(known)] for pick in picks]
+        record_reflections(self.store, [concluded(f"Rule {content}.", *supports)], covers=max(self.written))
+
+    @precondition(lambda self: bool(read_state(self.store).observations))
+    @rule(picks=PICKS)
+    def anything_at_all_is_dropped(self, picks: list[int]) -> None:
+        live = list(read_state(self.store).observations)
+        record_drops(self.store, [live[pick % len(live)] for pick in picks], covers=max(self.written))
+
+    @rule(mode=MODES, pool_max=POOLS)
+    def the_way_of_compacting_changes(self, mode: CompactionMode, pool_max: int) -> None:
+        self.mode, self.pool_max = mode, pool_max
+        self.queue.mode, self.queue.pool_max_tokens = mode, pool_max
 
     @rule()
     def a_compaction_begins(self) -> None:
@@ -109,6 +173,12 @@ class Memory(RuleBasedStateMachine):
         replies = [honest(prompt) for prompt in self.plan.prompts]
         self.queue.apply_compaction(self.plan, replies, made_by="good")
         self.plan = None
+
+    @rule()
+    def it_is_compacted(self) -> None:
+        plan = self.queue.plan_compaction()
+        if plan is not None:
+            self.queue.apply_compaction(plan, [honest(prompt) for prompt in plan.prompts], made_by="good")
 
     @rule()
     def it_is_compacted_by_excerpts(self) -> None:

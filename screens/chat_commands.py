@@ -12,6 +12,7 @@ from screens.conversation import Conversation, LiveText
 from screens.conversations import OpenConversations
 from screens.event_blocks import is_reply
 from screens.header import priced
+from screens.ledger_words import status_lines
 from screens.wording import counted, grouped
 from sessions.display import one_line
 from sessions.events import Notice
@@ -70,11 +71,19 @@ class ChatCommands:
             await self._screen.side.ask_recall(argument)
 
     async def view(self, argument: str) -> None:
-        await self._screen.side.show_view()
+        if not argument:
+            await self._screen.side.show_view()
+            return
+        if argument not in ("full", "diff"):
+            raise OttoError("Type /view, /view full for what the ledger holds, or /view diff for what differs.")
+        from screens.records_screen import RecordsScreen
+
+        ledger = await self._conversation.session.ledger()
+        self._screen.app.push_screen(RecordsScreen(ledger, diff=argument == "diff"))
 
     async def status(self, argument: str) -> None:
         session = self._conversation.session
-        memory = await session.snapshot()
+        memory, ledger = await session.snapshot(), await session.ledger()
         totals = session.totals
         await self._screen.transcript.say(
             Notice(
@@ -84,7 +93,8 @@ class ChatCommands:
                 f" Y {grouped(memory.y_tokens)} of {grouped(memory.y_budget)},"
                 f" with {counted(len(memory.bullets), 'bullet')}.\n"
                 f"{session.model_name} read {counted(totals.prompt_tokens, 'token')}"
-                f" and wrote {grouped(totals.completion_tokens)}; cost so far {priced(totals.cost)}.",
+                f" and wrote {grouped(totals.completion_tokens)}; cost so far {priced(totals.cost)}.\n"
+                + "\n".join(status_lines(ledger)),
                 "information",
             )
         )

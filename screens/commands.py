@@ -40,8 +40,10 @@ COMMANDS = (
     Command("theme", "Light or dark", "Switch between the dark and the light theme.", "f10"),
     Command("fork", "Fork", "Go on from here in a copy of this session.", "", "", "[SEQ]"),
     Command("rename", "Rename", "Give this session another title.", "", "", "TITLE"),
-    Command("status", "Status", "Turns, tokens, generation and cost of this session."),
-    Command("view", "What the model reads", "Show exactly what the next request carries."),
+    Command("status", "Status", "Turns, tokens, generation, cost and ledger of this session."),
+    Command(
+        "view", "What the model reads", "Show what the next request carries, or the ledger.", "", "", "[full|diff]"
+    ),
     Command("quit", "Quit", "Close Otto. Everything is on disk already.", "ctrl+q"),
 )
 

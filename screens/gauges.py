@@ -71,13 +71,14 @@ def _gauge(letter: str, tone: Tone, tokens: int, budget: int, width: int) -> lis
     name = Part(f"{letter}  ", "strong")
     if width < ONE_LINE_FROM:
         head = padded((name, Part(amount)), (percent,), width)
-        return [head, _bar(share, tone, over, width)]
+        return [head, bar(share, tone, over, width)]
     numbers = (Part(f"  {amount:>25}"), Part(f"{share:>6.0%}{' over' if over else '':<5}", percent.tone))
     room = width - len(name.text) - sum(len(part.text) for part in numbers)
-    return [(name, *_bar(share, tone, over, room), *numbers)]
+    return [(name, *bar(share, tone, over, room), *numbers)]
 
 
-def _bar(share: float, tone: Tone, over: bool, width: int) -> Line:
+def bar(share: float, tone: Tone, over: bool, width: int) -> Line:
+    """A bar of this width, filled to ``share``."""
     full = min(round(share * width), width)
     if share > 0 and full == 0:
         full = 1

@@ -1,4 +1,4 @@
-"""The memory, live: how full it is, what stands in it, what happened to it and what the model reads next."""
+"""The memory, live: how full it is, what stands in it, what is noted, what happened and what the model reads next."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from textual.worker import Worker, WorkerState
 from memory.errors import OttoError
 from screens.event_log import EventLog
 from screens.gauges import Gauges
+from screens.ledger_tab import RecordRow, ledger_rows, newest_of
 from screens.messages import OpenInTranscript, Quote
 from screens.pacing import Paced
 from screens.passage import Passage
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 _AGES_GROW_EVERY = 30.0
 """Seconds between two redraws of the ages while nothing else happens."""
 
-_TABS = ("memory-items", "memory-events", "memory-view")
+_TABS = ("memory-items", "memory-ledger", "memory-events", "memory-view")
+
+_INSIDE = ("memory-rows", "memory-records", "memory-log", "memory-view-text")
+"""What takes the focus in each tab."""
 
 
 class InspectorPanel(Widget):
@@ -74,13 +78,15 @@ class InspectorPanel(Widget):
         with TabbedContent(initial=_TABS[0]):
             with TabPane("Memory", id=_TABS[0]):
                 yield RowList(id="memory-rows", empty="Nothing has been said yet.")
-            with TabPane("Events", id=_TABS[1]):
+            with TabPane("Ledger", id=_TABS[1]):
+                yield RowList(id="memory-records", empty="Reading …")
+            with TabPane("Events", id=_TABS[2]):
                 yield Passage(
                     id="memory-log",
                     empty="Nothing has moved yet. When X is full, its oldest turns move to Y; when Y is full, "
                     "its raw part is compacted into bullets.",
                 )
-            with TabPane("Model reads", id=_TABS[2]):
+            with TabPane("Model reads", id=_TABS[3]):
                 yield Static("", id="memory-view-summary", markup=False)
                 yield Passage(id="memory-view-text", empty="Reading …")
 
@@ -108,11 +114,12 @@ class InspectorPanel(Widget):
             self._gauges.snapshot = None
             self._gauges.failure = None
             self._rows.set_rows(())
+            self._records.set_rows(())
             self._ask()
 
     def show_view(self) -> None:
         """Turn to what the model reads next, and go there."""
-        self._tabs.active = _TABS[2]
+        self._tabs.active = _TABS[3]
         self.call_after_refresh(self._focus_tab)
 
     # what happens in the session
@@ -149,7 +156,9 @@ class InspectorPanel(Widget):
                     self._history_wanted = False
             if session is self._session:
                 self._draw(snapshot)
-            if self._tabs.active == _TABS[2]:
+            if self._tabs.active == _TABS[1]:
+                await self._reread_ledger(session, snapshot)
+            elif self._tabs.active == _TABS[3]:
                 await self._reread_view(session)
         except OttoError as error:
             self._gauges.failure = str(error)
@@ -159,6 +168,11 @@ class InspectorPanel(Widget):
         self._gauges.failure = None
         self._rows.set_rows(tier_rows(snapshot, self._now))
         self._events.set_blocks(self._log.blocks(compacting=snapshot.compacting))
+
+    async def _reread_ledger(self, session: ChatSession, snapshot: MemorySnapshot) -> None:
+        ledger = await session.ledger()
+        if session is self._session:
+            self._records.set_rows(ledger_rows(ledger, newest_of(snapshot)))
 
     async def _reread_view(self, session: ChatSession) -> None:
         from memory.tokens import count_tokens
@@ -180,6 +194,12 @@ class InspectorPanel(Widget):
     def _open_row(self, event: RowList.Opened) -> None:
         event.stop()
         self.run_worker(self._show_words(event.row.key), group="memory-words", exclusive=True)
+
+    @on(RowList.Opened, "#memory-records")
+    def _open_record(self, event: RowList.Opened) -> None:
+        event.stop()
+        if isinstance(event.row, RecordRow):
+            self.run_worker(self._show_words(event.row.id), group="memory-words", exclusive=True)
 
     async def _show_words(self, id: str) -> None:
         if self._session is None:
@@ -212,8 +232,7 @@ class InspectorPanel(Widget):
         self._tabs.active = _TABS[(at + step) % len(_TABS)]
 
     def _focus_tab(self) -> None:
-        inside = {_TABS[0]: self._rows, _TABS[1]: self._events}
-        inside.get(self._tabs.active, self.query_one("#memory-view-text", Passage)).focus()
+        self.query_one(f"#{_INSIDE[_TABS.index(self._tabs.active)]}").focus()
 
     @on(TabbedContent.TabActivated)
     def _tab_turned(self, event: TabbedContent.TabActivated) -> None:
@@ -232,6 +251,10 @@ class InspectorPanel(Widget):
     @property
     def _rows(self) -> RowList:
         return self.query_one("#memory-rows", RowList)
+
+    @property
+    def _records(self) -> RowList:
+        return self.query_one("#memory-records", RowList)
 
     @property
     def _events(self) -> Passage:

@@ -17,9 +17,9 @@ from textual.widget import Widget
 
 from screens.wrapping import shortened
 
-Tone = Literal["plain", "strong", "muted", "x", "y", "warning", "bad"]
+Tone = Literal["plain", "strong", "muted", "x", "y", "warning", "bad", "struck"]
 
-TONES: tuple[Tone, ...] = ("plain", "strong", "muted", "x", "y", "warning", "bad")
+TONES: tuple[Tone, ...] = ("plain", "strong", "muted", "x", "y", "warning", "bad", "struck")
 
 TONE_CLASSES = frozenset(f"tone--{tone}" for tone in TONES)
 
@@ -30,6 +30,7 @@ TONE_CSS = """
     & > .tone--y { color: $text-success; }
     & > .tone--warning { color: $text-warning; }
     & > .tone--bad { color: $text-error; }
+    & > .tone--struck { color: $text-muted; text-style: strike; }
 """
 """Goes into the ``DEFAULT_CSS`` of a widget that paints lines."""
 
@@ -99,5 +100,7 @@ def _spans(widget: Widget, line: Line, under: str | None) -> list[Span]:
                 spans.append(Span(at, end, widget.get_visual_style(f"tone--{part.tone}")))
             elif part.tone == "strong":
                 spans.append(Span(at, end, Style(bold=True)))
+            elif part.tone == "struck":
+                spans.append(Span(at, end, Style(strike=True)))
         at = end
     return spans

@@ -1,7 +1,8 @@
-"""The exact words behind a bullet, an item or something recalled."""
+"""The exact words behind a bullet, an item, a record of the ledger or something recalled."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from textual.widgets import Footer, Static
 from memory.values import Event, RecalledSource
 from screens.messages import OpenInTranscript, Quote
 from screens.passage import Block, Passage
+from screens.record_words import missing_words, observation_heading, reflection_heading
 from screens.wording import counted, moment_of
 from sessions.display import displayable
 
@@ -81,6 +83,9 @@ class SourceScreen(ModalScreen[OpenInTranscript | Quote | None]):
 
 
 def source_title(source: RecalledSource) -> str:
+    if source.observations or source.reflections:
+        title = f"{source.found_as.capitalize()} {source.id}, {counted(len(source.events), 'event')} behind it"
+        return displayable(title, keep_newlines=False)
     if source.bullet is not None:
         bullet = source.bullet
         kept = ", protected" if bullet.protected else ""
@@ -90,9 +95,9 @@ def source_title(source: RecalledSource) -> str:
 
 
 def source_blocks(source: RecalledSource, now: datetime) -> list[Block]:
-    """The bullet's line or the found piece first, then every event behind it, whole and in time order."""
-    blocks: list[Block] = []
-    if source.bullet is not None:
+    """What was found first (records, the bullet's line, a piece), then every event behind it, whole, in time order."""
+    blocks = list(_record_blocks(source))
+    if _shows_bullet(source) and source.bullet is not None:
         blocks += [Block("What the model reads", "y", heading=True), Block(displayable(source.bullet.text))]
         blocks.append(Block(""))
     if source.chunk is not None and _is_piece(source):
@@ -106,6 +111,29 @@ def source_blocks(source: RecalledSource, now: datetime) -> list[Block]:
         blocks.append(Block(displayable(event.text)))
         blocks.append(Block(""))
     return blocks[:-1]
+
+
+def _record_blocks(source: RecalledSource) -> Iterator[Block]:
+    if source.collision:
+        yield Block(displayable(source.collision), "warning", label="! ")
+        yield Block("")
+    for reflection in source.reflections:
+        yield Block(displayable(reflection_heading(reflection), keep_newlines=False), "y", heading=True)
+        yield Block(displayable(reflection.content))
+        yield Block("")
+    for observation in source.observations:
+        heading = displayable(observation_heading(observation, source), keep_newlines=False)
+        yield Block(heading, "y", heading=True)
+        yield Block(displayable(observation.content), "struck" if observation.id in source.dropped else "plain")
+        yield Block("")
+    if source.missing:
+        yield Block(displayable(missing_words(source)), "warning", label="! ")
+        yield Block("")
+
+
+def _shows_bullet(source: RecalledSource) -> bool:
+    """A bullet that stands for a record says no more than the record."""
+    return source.bullet is not None and not (source.observations or source.reflections)
 
 
 def _standing(source: RecalledSource) -> str:
@@ -123,4 +151,5 @@ def _is_piece(source: RecalledSource) -> bool:
 
 
 def _headings_before_events(source: RecalledSource) -> int:
-    return int(source.bullet is not None) + int(_is_piece(source))
+    records = len(source.reflections) + len(source.observations)
+    return records + int(_shows_bullet(source)) + int(_is_piece(source))

@@ -24,7 +24,9 @@ from memory.values import (
     RecallItem,
     RecallResult,
 )
+from sessions.background import ledger_status
 from sessions.events import Compacted, Delta, MemoryChanged, Notice, Said, SessionEvent, ToolUsed, TurnDone, Waiting
+from sessions.observing.status import LedgerStatus
 from sessions.options import Options
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -128,6 +130,7 @@ class FakeSession:
         """How many of the newest events stand raw in the tiers; what is older stands behind bullets."""
         self.past_compactions: list[Compaction] = []
         self.fixed_snapshot: MemorySnapshot | None = None
+        self.scripted_ledger = ledger_status(self.options)
         self.recall_results: dict[str, RecallResult] = {}
         self.next_failure: OttoError | None = None
         """Raised, once, by the next call that can fail."""
@@ -294,6 +297,10 @@ class FakeSession:
         raw = self._tiered[-self.raw_events :]
         return [system, *({"role": event.role, "content": event.text} for event in raw)]
 
+    async def ledger(self) -> LedgerStatus:
+        self._raise_scripted()
+        return self.scripted_ledger
+
     async def compactions(self) -> list[Compaction]:
         return list(self.past_compactions)
 
@@ -325,10 +332,32 @@ class FakeSession:
         if id in bullets:
             behind = tuple(event for event in self.tape if event.seq in bullets[id].seqs)
             return RecalledSource(id, "bullet", behind, bullet=bullets[id], standing=f"behind bullet {id}")
+        if (record := self._record(id)) is not None:
+            return record
         for found in self.tape:
             if id in (found.id, chunk_hash(found.seq)):
                 return RecalledSource(id, "event" if id == found.id else "chunk", (found,), standing="x")
         raise UnknownId(f"Nothing on this tape has the id {id}. Copy an id from the memory panel.")
+
+    def _record(self, id: str) -> RecalledSource | None:
+        state = self.scripted_ledger.state
+        every = {**state.observations, **state.dropped}
+        concluded = state.reflections.get(id)
+        wanted = concluded.supports if concluded else (id,)
+        observations = tuple(every[one] for one in wanted if one in every)
+        if concluded is None and not observations:
+            return None
+        sources = {source for one in observations for source in one.sources}
+        return RecalledSource(
+            id,
+            "reflection" if concluded else "observation",
+            tuple(event for event in self.tape if event.id in sources),
+            standing="on the tape only",
+            observations=observations,
+            reflections=(concluded,) if concluded else (),
+            dropped=frozenset(state.dropped) & {one.id for one in observations},
+            missing=tuple(sorted(sources - {event.id for event in self.tape})),
+        )
 
     # what is done
 

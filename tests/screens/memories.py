@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
+from memory.ledger_fold import LedgerState
+from memory.observations import Observation, observation, observation_text, reflection
 from memory.values import Bullet, Compaction, EmbeddingState, Item, MemorySnapshot, Voices
+from sessions.observing.clocks import Gauge
+from sessions.observing.status import LedgerStatus
 from tests.screens.fakes import NOW, chunk_hash, event, event_id
 
 
@@ -84,4 +90,42 @@ def garden(*, notice: str | None = None, compacting: bool = False) -> MemorySnap
         voices={
             bullet.id: Voices(names, at.isoformat()) for bullet, names, at in zip(bullets, spoken, times, strict=True)
         },
+    )
+
+
+def noted(**fields: Any) -> LedgerStatus:
+    """A ledger of the garden: one conclusion, three live notes of which one is not in view yet, and a dropped one."""
+    budget = _note("The budget stays below 400 euros.", "critical", 1)
+    clay = _note("The north side has heavy clay.", "high", 3, 4)
+    paths = _note("Paths are one metre wide.", "medium", 5)
+    slugs = _note("Slugs were talked about.", "low", 7)
+    rule = reflection("The garden is planned around heavy clay.", supports=[clay.id, slugs.id])
+    state = LedgerState(
+        observations={made.id: made for made in (budget, clay, paths)},
+        dropped={slugs.id: slugs},
+        reflections={rule.id: rule},
+        observed_through=30,
+        reflected_through=12,
+        dropped_through=12,
+    )
+    shown = tuple(
+        replace(bullet(number, observation_text(made), form="observation"), id=made.id)
+        for number, made in enumerate((budget, clay, slugs), start=1)
+    )
+    defaults: dict[str, Any] = {
+        "state": state,
+        "shown": shown,
+        "mode": "auto",
+        "observe": Gauge(4_000, 10_000),
+        "reflect": Gauge(21_000, 20_000),
+        "compact": Gauge(40_500, 81_000),
+        "pool": Gauge(60, 20_000),
+        "live_pool": Gauge(58, 10_000),
+    }
+    return LedgerStatus(**{**defaults, **fields})
+
+
+def _note(content: str, relevance: str, *seqs: int) -> Observation:
+    return observation(
+        content, timestamp="2026-03-02 09:00", relevance=relevance, sources=[event_id(seq) for seq in seqs]
     )

@@ -19,9 +19,11 @@ from screens.link_screen import LinkScreen
 from screens.messages import OpenInTranscript, Quote
 from screens.model_picker import ModelPicker
 from screens.recall_panel import RecallPanel
+from screens.records_screen import RecordsScreen
 from screens.sessions_screen import SessionsScreen
 from tests.screens.chat_stage import MIDDLE, chat_of, chatting, screen_text, settled, told, until
 from tests.screens.fakes import FakeSession, conversation, event
+from tests.screens.memories import noted
 
 
 def test_every_command_can_be_carried_out() -> None:
@@ -120,6 +122,7 @@ async def test_status_stays_in_the_transcript(tmp_path: Path) -> None:
     async with chatting(FakeSession(conversation(2), home=tmp_path), home=tmp_path) as pilot:
         await pilot.press(*"/status", "enter")
         await until(pilot, lambda: "2 turns, 4 events, generation 0" in screen_text(pilot))
+        await until(pilot, lambda: "observer    0 of 10,000 tokens, 10,000 to go" in screen_text(pilot))
 
 
 async def test_the_theme_key_turns_light_and_back(tmp_path: Path) -> None:
@@ -224,6 +227,22 @@ async def test_view_turns_to_what_the_model_reads(tmp_path: Path) -> None:
     async with chatting(FakeSession(conversation(2), home=tmp_path), home=tmp_path) as pilot:
         await pilot.press(*"/view", "enter")
         await until(pilot, lambda: "You are Otto." in screen_text(pilot))
+
+
+async def test_view_full_and_view_diff_show_the_ledger(tmp_path: Path) -> None:
+    session = FakeSession(conversation(2), home=tmp_path)
+    session.scripted_ledger = noted()
+    async with chatting(session, home=tmp_path) as pilot:
+        titles = {"full": "The ledger, as it is now", "diff": "Drift: 1 observation and 1 reflection"}
+        for word in titles:
+            await pilot.press(*f"/view {word}", "enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, RecordsScreen))
+            await settled(pilot)
+            assert titles[word] in screen_text(pilot)
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen))
+        await pilot.press(*"/view half", "enter")
+        await until(pilot, lambda: any(said.startswith("Type /view, /view full") for said in told(pilot)))
 
 
 async def test_every_full_screen_opens_and_goes_back(tmp_path: Path) -> None:

@@ -318,7 +318,12 @@ async def test_the_arrow_keys_turn_the_tabs_and_take_the_focus_along() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await settle(pilot)
         app.query_one(RowList).focus()
-        for key, id in (("right", "memory-log"), ("right", "memory-view-text"), ("right", "memory-rows")):
+        for key, id in (
+            ("right", "memory-records"),
+            ("right", "memory-log"),
+            ("right", "memory-view-text"),
+            ("right", "memory-rows"),
+        ):
             await pilot.press(key)
             await settle(pilot)
             assert app.focused is not None

@@ -28,6 +28,7 @@ class ReplyMarkdown(Markdown):
     ReplyMarkdown {
         padding: 0;
         height: auto;
+        layout: stream;
         background: transparent;
         MarkdownFence { margin: 0 0 1 0; background: $foreground 5%; }
         MarkdownH1, MarkdownH2 { margin: 1 0 1 0; content-align: left middle; text-style: bold; }

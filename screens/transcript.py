@@ -121,9 +121,10 @@ class Transcript(VerticalScroll, can_focus=True):
             await self._say_last_word()
 
     async def say(self, notice: Notice) -> None:
-        """Add a sentence from Otto at the end."""
+        """Add a sentence from Otto at the end, if it is not there already."""
         async with self._lock:
-            if self.at_tail:
+            said = any(isinstance(child, NoticeBlock) and child.notice is notice for child in self.children)
+            if self.at_tail and not said:
                 await self.mount(NoticeBlock(notice))
 
     async def show_fold(self, snapshot: MemorySnapshot) -> None:

@@ -10,6 +10,7 @@ from memory.errors import OttoError
 from memory.values import Compaction, Demotion
 from sessions.compactor import Compactor
 from sessions.embedding import EmbeddingWorker
+from sessions.embedding_choice import is_local
 from sessions.events import Compacted, Demoted, SessionEvent
 from sessions.live import LiveMemory
 from sessions.observing.clocks import Gauge
@@ -65,6 +66,11 @@ class Background:
         self.compactor.poke()
         self.embedding.poke()
 
+    def make_way(self) -> None:
+        """The person waits for a reply: let nothing of this machine's be taken by work that can wait."""
+        if is_local(self._options, self._seats.chat.name):
+            self.observing.make_way()
+
     def renew(self) -> None:
         """Another model chats: ask it where it has a seat, and try again what had been given up."""
         self.observing.renew()
@@ -105,6 +111,7 @@ class Background:
             pool=Gauge(sum(bullet.tokens for bullet in shown if bullet.form == "observation"), queue.pool_max_tokens),
             live_pool=Gauge(now.state.pool_tokens, self._options.ledger.pool_target),
             running=self.observing.stage,
+            spent=self.observing.spent,
             errors=self.observing.errors,
             asleep=self._asleep(),
         )

@@ -90,7 +90,7 @@ class ObservingProgress:
     stage: str
     """``observe``, ``reflect`` or ``drop``."""
     state: str
-    """``running``, ``done``, ``nothing`` (there was nothing to record) or ``failed``."""
+    """``running``, ``done``, ``nothing`` (there was nothing to record), ``failed`` or ``stopped`` (to begin again)."""
     model: str
     recorded: int = 0
     """Observations, reflections or drops."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from memory.errors import OttoError
@@ -28,12 +29,14 @@ class Seats:
         self._options = options
         self._open_model = open_model
         self._recall = recall
-        self._named: dict[str, ChatModel] = {}
-        self.chat = self._open(options.chat)
+        # How long and how freely a reply may be is said of chatting; notes that are cut short are worth nothing.
+        self._at_work = replace(options, max_output_tokens=None, temperature=None)
+        self._working: dict[str, ChatModel] = {}
+        self.chat = self._open(options.chat, options)
 
     def seat_chat(self, name: str) -> None:
         """Have another model chat, and do every job for which none is named. Raises ``ModelError``."""
-        self.chat = self._open(name)
+        self.chat = self._open(name, self._options)
 
     async def take_up(self, memory: LiveMemory) -> str | None:
         """Go on with the model that a session was last talked with; why that cannot be, as a sentence, if so."""
@@ -54,12 +57,13 @@ class Seats:
 
     def of(self, seat: Seat) -> ChatModel:
         """Who does this job now. Raises ``ModelError`` where its name makes no sense."""
-        name: str | None = getattr(self._options, seat)
-        if name is None:
+        named: str | None = getattr(self._options, seat)
+        if named is None and self._at_work == self._options:
             return self.chat
-        if name not in self._named:
-            self._named[name] = self._open(name)
-        return self._named[name]
+        name = named or self.chat.name
+        if name not in self._working:
+            self._working[name] = self._open(name, self._at_work)
+        return self._working[name]
 
-    def _open(self, name: str) -> ChatModel:
-        return self._open_model(name, self._options, recall=self._recall)
+    def _open(self, name: str, options: Options) -> ChatModel:
+        return self._open_model(name, options, recall=self._recall)

@@ -332,6 +332,7 @@ class Session:
     async def _answer(self, memory: LiveMemory, *, retry: bool) -> TurnDone:
         embedder, cache = None, None
         if self._background is not None:
+            self._background.make_way()
             embedder, cache = self._background.embedding.choose(), self._background.embedding.cache
         turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedder, cache)
         done = await self._turns.run(turn, retry=retry)

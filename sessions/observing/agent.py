@@ -60,8 +60,17 @@ class Exchange:
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float | None = 0.0
+    """US dollars; None when the price of any request is not known."""
     by_text: bool = False
     failure: ModelError | None = None
+
+    def add(self, finished: Finished) -> None:
+        """Count what one request took, as far as the vendor says so."""
+        if finished.usage is not None:
+            self.prompt_tokens += finished.usage.prompt_tokens
+            self.completion_tokens += finished.usage.completion_tokens
+        self.cost = None if self.cost is None or finished.cost is None else self.cost + finished.cost
 
 
 class Agent:
@@ -149,9 +158,8 @@ async def _ask(
                 said.append(piece.text)
             elif isinstance(piece, ToolCall):
                 calls.append(piece)
-            elif isinstance(piece, Finished) and piece.usage is not None:
-                exchange.prompt_tokens += piece.usage.prompt_tokens
-                exchange.completion_tokens += piece.usage.completion_tokens
+            elif isinstance(piece, Finished):
+                exchange.add(piece)
             if length > MOST_TEXT:
                 break
     return "".join(said), calls

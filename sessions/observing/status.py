@@ -9,6 +9,7 @@ from typing import Literal
 from memory.ledger_fold import LedgerState
 from memory.observations import observation_line, reflection_line
 from memory.values import RECORD_FORMS, Bullet, CompactionMode, MemorySnapshot
+from sessions.observing.agent import Exchange
 from sessions.observing.clocks import Gauge
 from sessions.observing.seats import Stage
 
@@ -22,6 +23,26 @@ class Drift:
     observations_gone: tuple[str, ...] = ()
     """In the view still, and no longer live."""
     reflections_to_come: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the workers' models took since the session was opened, as the vendors counted it."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+    """US dollars; None when the price of any request is not known."""
+
+    def plus(self, exchange: Exchange) -> Spent:
+        known = self.cost is not None and exchange.cost is not None
+        return Spent(
+            self.requests + exchange.requests,
+            self.prompt_tokens + exchange.prompt_tokens,
+            self.completion_tokens + exchange.completion_tokens,
+            (self.cost or 0.0) + (exchange.cost or 0.0) if known else None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +66,7 @@ class LedgerStatus:
     """Whose model is being asked right now."""
     errors: Mapping[Stage, str] = field(default_factory=dict)
     """The last failure of each worker that has not worked since."""
+    spent: Spent = Spent()
     passive: bool = False
     asleep: str | None = None
     """Why nothing is recorded although Otto is not passive, as a sentence."""

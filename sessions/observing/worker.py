@@ -16,6 +16,7 @@ from memory.errors import OttoError
 from memory.ledger_fold import LedgerState, read_state
 from memory.raw_tokens import raw_tokens
 from sessions.chat_model import ChatModel
+from sessions.embedding_choice import is_local
 from sessions.events import LedgerChanged, Notice, ObservingProgress, SessionEvent
 from sessions.live import LiveMemory
 from sessions.observing import stages
@@ -24,6 +25,7 @@ from sessions.observing.clocks import BackOff, Gauge
 from sessions.observing.debug_log import DebugLog
 from sessions.observing.seats import OpenSeat, Stage, takes_notes
 from sessions.observing.stages import Run
+from sessions.observing.status import Spent
 from sessions.options import Options
 
 FAILED: Mapping[Stage, str] = {
@@ -85,6 +87,8 @@ class ObservingWorker:
         self._state: LedgerState | None = None
         self._version = 0
         self._stage: Stage | None = None
+        self._model_name = ""
+        self._spent = Spent()
         self._passed_over = 0
         self._again = False
         self._task: asyncio.Task[None] | None = None
@@ -101,6 +105,11 @@ class ObservingWorker:
         return self._stage
 
     @property
+    def spent(self) -> Spent:
+        """What all runs so far took."""
+        return self._spent
+
+    @property
     def errors(self) -> Mapping[Stage, str]:
         """By worker: the last failure since it last did its work, as a sentence."""
         return dict(self._errors)
@@ -111,10 +120,10 @@ class ObservingWorker:
         Raises:
             StoreDamaged, StoreUnavailable: the file cannot be read.
         """
-        if self._begin is None:
-            self._begin = await self._memory.run(self._find_begin)
+        # On the memory's thread, so that whatever a run that was cancelled may still be writing is there.
+        begin = await self._memory.run(self._find_begin)
         version = self._version
-        now = await self._memory.read(self._read, self._begin, self._state)
+        now = await self._memory.read(self._read, begin, self._state)
         # Where another process writes, or this one has written meanwhile, it is to be read again.
         if version == self._version and not self._memory.store.read_only:
             self._state = now.state
@@ -137,6 +146,11 @@ class ObservingWorker:
         self._errors.clear()
         for back_off in self._back_offs.values():
             back_off.clear()
+
+    def make_way(self) -> None:
+        """Drop a request to a model on this machine: it would keep another one there from answering the person."""
+        if self._task is not None and self._stage is not None and is_local(self._options, self._model_name):
+            self._task.cancel()
 
     async def drain(self) -> None:
         """Wait until no worker is at work."""
@@ -233,12 +247,12 @@ class ObservingWorker:
             await self._note("failed", stage=stage, kind=type(error).__name__)
             self._fail(stage, str(error) if isinstance(error, OttoError) else f"Its model failed: {error!r}.")
             return None
+        self._spent = self._spent.plus(run.exchange)
         failure = run.failure
         state = "failed" if failure is not None else _SOUND_ENDINGS[run.recorded > 0]
         await self._note_run(stage, model, run, state, seconds)
         if run.recorded:
-            self._state = None
-            self._version += 1
+            self._forget_state()
             self._emit(LedgerChanged(**{_RECORDS[stage]: run.recorded}))
         if failure is not None:
             mark = run.covers or mark
@@ -255,14 +269,23 @@ class ObservingWorker:
         return run if failure is None else None
 
     async def _timed(self, stage: Stage, model: ChatModel, work: Work) -> tuple[Run, float]:
-        self._stage = stage
+        self._stage, self._model_name = stage, model.name
         self._tell(ObservingProgress(stage, "running", model.name))
-        await self._note("begins", stage=stage, model=model.name)
         started = monotonic()
         try:
+            await self._note("begins", stage=stage, model=model.name)
             return await work(model), monotonic() - started
+        except asyncio.CancelledError:
+            self._forget_state()
+            self._tell(ObservingProgress(stage, "stopped", model.name, seconds=monotonic() - started))
+            raise
         finally:
             self._stage = None
+
+    def _forget_state(self) -> None:
+        """Read the ledger again before the next run: something has been written, or may have been."""
+        self._state = None
+        self._version += 1
 
     def _is_due(self, stage: Stage, mark: int, gauge: Gauge) -> bool:
         return gauge.due and not self._back_offs[stage].holds(mark, gauge.tokens)
@@ -272,14 +295,13 @@ class ObservingWorker:
     def _find_begin(self) -> int:
         """The ``seq`` after which observing begins on this tape. Runs on the memory's thread."""
         store, queue = self._memory.store, self._memory.queue
-        noted = store.get_meta(OBSERVED_FROM)
-        if noted is not None:
-            return int(noted)
-        oldest = (queue.overflow or queue.recent_items)[:1]
-        begin = oldest[0].event.seq - 1 if oldest else 0
-        if not store.read_only:
-            store.set_meta(OBSERVED_FROM, str(begin))
-        return begin
+        if self._begin is None:
+            noted = store.get_meta(OBSERVED_FROM)
+            oldest = (queue.overflow or queue.recent_items)[:1]
+            self._begin = int(noted) if noted else oldest[0].event.seq - 1 if oldest else 0
+            if noted is None and not (store.read_only or self._options.ledger.passive):
+                store.set_meta(OBSERVED_FROM, str(self._begin))
+        return self._begin
 
     def _read(self, begin: int, known: LedgerState | None) -> LedgerNow:
         store, settings = self._memory.store, self._options.ledger

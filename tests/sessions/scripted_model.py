@@ -32,6 +32,8 @@ class ScriptedModel:
     context_window: int | None = None
     window_gate: asyncio.Event | None = None
     cost: float | None = 0.001
+    on_request: Callable[[], object] = lambda: None
+    """Called as each request for a reply arrives."""
 
     async def window(self) -> int | None:
         if self.window_gate is not None:
@@ -39,6 +41,7 @@ class ScriptedModel:
         return self.context_window
 
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncGenerator[Piece, None]:
+        self.on_request()
         self.requests.append([dict(message) for message in messages])
         self.offered.append(tools)
         steps = (

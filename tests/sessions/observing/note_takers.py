@@ -94,7 +94,8 @@ class NoteTaker:
     name: str = NOTES
     context_window: int | None = None
     requests: list[Request] = field(default_factory=list)
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    dropped: int = 0
+    """Requests that were given up before they were answered."""
 
     async def window(self) -> int | None:
         return self.context_window
@@ -102,10 +103,9 @@ class NoteTaker:
     async def stream(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> AsyncGenerator[Piece, None]:
         request = Request([dict(message) for message in messages], tools[0]["function"]["name"] if tools else None)
         self.requests.append(request)
-        self.asked.set()
         for step in self.behave(request):
             if isinstance(step, asyncio.Event):
-                await step.wait()
+                await self._wait(step)
             elif isinstance(step, ModelError):
                 raise step
             elif isinstance(step, str):
@@ -113,6 +113,13 @@ class NoteTaker:
             else:
                 yield step
         yield Finished("stop", Usage(50, 10), 0.0, self.name)
+
+    async def _wait(self, gate: asyncio.Event) -> None:
+        try:
+            await gate.wait()
+        except asyncio.CancelledError:
+            self.dropped += 1
+            raise
 
     async def complete(self, prompt: str) -> str:
         raise AssertionError("a note taker is never asked this way")

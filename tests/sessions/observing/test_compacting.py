@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from memory.ledger_compaction import LEDGER
 from memory.tokens import count_tokens
 from memory.values import RECORD_FORMS, CompactionMode
 from sessions import compactor
-from sessions.events import Compacted, Compacting
+from sessions.events import Compacted, Compacting, ObservingProgress
 from sessions.observing.status import full_view, view_diff
 from tests.sessions.observing.conversations import Talk, options_for, sentence, talking
 from tests.sessions.observing.note_takers import NoteTaker, Request, Step, call, dutiful, note
@@ -167,6 +168,36 @@ async def test_a_stuck_observer_never_delays_a_turn(tmp_path: Path) -> None:
         await talk.session.drain()
         assert not (await talk.state()).empty
         await talk.check()
+
+
+async def test_on_this_machine_an_observer_makes_way_for_the_reply(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    notes = NoteTaker(lambda request: [gate, *dutiful(request)], name="ollama/notes")
+    chat = ScriptedModel(name="ollama/chat")
+    seats: dict[str, Any] = {"chat": chat.name, "observe": notes.name, "reflect": notes.name, "drop": notes.name}
+    async with talking(options_for(tmp_path, **seats), notes, chat) as talk:
+        while not notes.requests:
+            await talk.say(1, settle=False)
+        dropped_when_asked: list[int] = []
+        chat.on_request = lambda: dropped_when_asked.append(notes.dropped)
+        await talk.say(1, settle=False)
+        assert dropped_when_asked == [1]
+        assert "stopped" in [event.state for event in talk.heard if isinstance(event, ObservingProgress)]
+        gate.set()
+        await talk.session.drain()
+        assert not (await talk.state()).empty
+        await talk.check()
+
+
+async def test_elsewhere_an_observer_goes_on_beside_the_reply(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    notes = NoteTaker(lambda request: [gate, *dutiful(request)])
+    async with talking(options_for(tmp_path), notes) as talk:
+        while not notes.requests:
+            await talk.say(1, settle=False)
+        await talk.say(3, settle=False)
+        assert notes.dropped == 0
+        gate.set()
 
 
 async def test_an_observer_that_is_stuck_at_the_end_does_not_keep_a_session_from_closing(tmp_path: Path) -> None:

@@ -11,15 +11,18 @@ import pytest
 
 from memory.errors import StoreUnavailable
 from memory.observations import REFLECTIONS
-from sessions.chat_model import ModelError
+from memory.values import RecallResult
+from sessions.chat_model import ChatModel, ModelError
 from sessions.events import LedgerChanged, ObservingProgress
 from sessions.library import Library
 from sessions.live import LiveMemory
-from sessions.models import OpenModel, open_model
+from sessions.models import OpenModel, Recall, open_model
 from sessions.observing.agent import Agent
 from sessions.observing.worker import FAILED
+from sessions.options import Options
+from sessions.seats import Seats
 from tests.sessions.observing.conversations import options_for, talking
-from tests.sessions.observing.note_takers import NoteTaker, Request, Step, as_text, call, dutiful, note
+from tests.sessions.observing.note_takers import NOTES, NoteTaker, Request, Step, as_text, call, dutiful, note
 from tests.sessions.scripted_model import ScriptedModel
 
 
@@ -53,6 +56,35 @@ async def test_the_three_work_one_after_the_other_and_the_ledger_stays_small(tmp
         covered = {id for made in state.reflections.values() for id in made.supports}
         assert set(state.dropped) <= covered
         await talk.check()
+
+
+async def test_what_the_workers_take_is_counted(tmp_path: Path) -> None:
+    async with talking(options_for(tmp_path)) as talk:
+        await talk.say(20)
+        spent = (await talk.session.ledger()).spent
+        count = len(talk.notes.requests)
+        assert count > 2
+        assert (spent.requests, spent.prompt_tokens, spent.completion_tokens) == (count, 50 * count, 10 * count)
+        assert spent.cost == 0.0
+
+
+async def test_how_long_a_reply_may_be_does_not_cut_notes_short(tmp_path: Path) -> None:
+    opened: list[Options] = []
+    chat, notes = ScriptedModel(), NoteTaker()
+
+    def open_model(name: str, options: Options, *, recall: Recall | None = None) -> ChatModel:
+        opened.append(options)
+        return notes if name == NOTES else chat
+
+    options = options_for(tmp_path, observe=None, max_output_tokens=100, temperature=1.5)
+    seats = Seats(options, open_model, recall=_nothing_to_recall)
+    assert seats.of("observe") is chat
+    assert seats.of("reflect") is notes
+    assert [(made.max_output_tokens, made.temperature) for made in opened] == [(100, 1.5), (None, None), (None, None)]
+
+
+async def _nothing_to_recall(question: str) -> RecallResult:
+    return RecallResult("recency", 0, ())
 
 
 async def test_what_was_dropped_is_recalled_with_its_exact_words(tmp_path: Path) -> None:

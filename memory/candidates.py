@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from memory.database import readable_errors
 from memory.json_text import dump
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
@@ -37,8 +36,7 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
     Args:
         left_out: ``seq`` of raw events that the view has no room for right now (``View.left_out``).
     """
-    with readable_errors(store.path):
-        db = store.reader()
+    with store.reading() as db:
         standing = {seq: spans for seq, spans in _standing(db, kind).items() if seq not in left_out}
         return _select(
             db,
@@ -52,8 +50,7 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
 
 def of_event_kind(store: MemoryStore, event_kind: str) -> Candidates:
     """Every chunk of events of this kind that do not stand raw in any view."""
-    with readable_errors(store.path):
-        db = store.reader()
+    with store.reading() as db:
         return _select(db, "chunks.seq IN (SELECT seq FROM events WHERE kind = ?)", (event_kind,), _standing(db, None))
 
 

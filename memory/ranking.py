@@ -11,7 +11,6 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Protocol
 
 from memory.candidates import Candidates
-from memory.database import readable_errors
 from memory.embeddings import Embedder
 from memory.store import MemoryStore
 from memory.words import match_query
@@ -85,8 +84,8 @@ class Keyword:
         query = match_query(question)
         if not query:
             return np.zeros(len(candidates), np.float32)
-        with readable_errors(self.store.path):
-            cursor = self.store.reader().cursor()
+        with self.store.reading() as db:
+            cursor = db.cursor()
             cursor.row_factory = None
             found = dict(
                 cursor.execute(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memory.database import readable_errors
 from memory.store import MemoryStore
 from memory.values import MAIN_THREAD
 
@@ -13,14 +12,10 @@ def raw_tokens(store: MemoryStore, after: int, thread: str = MAIN_THREAD) -> int
     Raises:
         StoreDamaged, StoreUnavailable: the file cannot be read.
     """
-    with readable_errors(store.path):
-        row = (
-            store.reader()
-            .execute(
-                "SELECT coalesce(sum(chunks.tokens), 0) FROM chunks JOIN events USING (seq)"
-                " WHERE chunks.seq > ? AND events.thread = ?",
-                (after, thread),
-            )
-            .fetchone()
-        )
+    with store.reading() as db:
+        row = db.execute(
+            "SELECT coalesce(sum(chunks.tokens), 0) FROM chunks JOIN events USING (seq)"
+            " WHERE chunks.seq > ? AND events.thread = ?",
+            (after, thread),
+        ).fetchone()
     return int(row[0])

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from memory import bullet_rows, vectors
 from memory.candidates import Candidates, behind_bullets, of_event_kind
 from memory.chunking import split
-from memory.database import readable_errors
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
 from memory.ranking import KEYWORD_SPREAD, Blend, Dense, Keyword, Ranking, Recency, Spread, best_first
@@ -279,8 +278,7 @@ def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, tok
     """The bullets that say the best hits in other words, best first; ``hits`` are the events of the hits."""
     if top_k < 1 or not hits:
         return ()
-    with readable_errors(store.path):
-        db = store.reader()
+    with store.reading() as db:
         summaries = bullet_rows.summaries_behind(db, kind, hits)
         chosen: dict[str, int] = {}
         for id, tokens in (summary for seq in hits for summary in summaries.get(seq, ())):

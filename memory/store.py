@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -72,6 +72,14 @@ class LedgerEntry:
     data: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One thread's read connection. SQLite crashes where one is closed that is in use."""
+
+    connection: sqlite3.Connection
+    in_use: threading.RLock = field(default_factory=threading.RLock)
+
+
 class MemoryStore:
     """A tape file, opened. Close it, or use it as a context manager.
 
@@ -88,17 +96,19 @@ class MemoryStore:
         self._write_lock = threading.RLock()
         self._depth = 0
         self._local = threading.local()
+        self._readers: list[_Reader] = []
+        self._readers_lock = threading.Lock()
         self._closed = False
 
     def close(self) -> None:
-        """Close every connection; one that a thread reads from at this moment, once it has read. Safe to call twice."""
-        with self._write_lock:
+        """Close every connection, as soon as what is being read and written has been. Safe to call twice."""
+        with self._readers_lock:
             self._closed = True
-            own: sqlite3.Connection | None = getattr(self._local, "reader", None)
-            if own is not None:
-                own.close()
-            # Letting go of the others closes them. SQLite crashes where one is closed that is in use.
-            self._local = threading.local()
+            readers, self._readers = self._readers, []
+        for reader in readers:
+            with reader.in_use:
+                reader.connection.close()
+        with self._write_lock:
             self._writer.close()
 
     def __enter__(self) -> Self:
@@ -118,6 +128,7 @@ class MemoryStore:
             if self._depth:
                 yield self._writer
                 return
+            self._refuse_closed()
             self._writer.execute("BEGIN IMMEDIATE")
             self._depth = 1
             try:
@@ -130,23 +141,16 @@ class MemoryStore:
             finally:
                 self._depth = 0
 
-    def reader(self) -> sqlite3.Connection:
-        """This thread's read connection. It sees what is committed; it never waits for the writer.
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read from, which must not be used afterwards. It never waits for the writer.
+
+        It is this thread's own and sees what is committed; inside a transaction of this thread it is the writer's, and
+        sees what that has written.
 
         Raises:
-            StoreUnavailable: the store has been closed.
+            StoreUnavailable, StoreDamaged: the file cannot be read, or the store has been closed.
         """
-        reader: sqlite3.Connection | None = getattr(self._local, "reader", None)
-        if reader is None:
-            if self._closed:
-                raise StoreUnavailable(f"{self.path} has been closed. Open the session again.")
-            reader = connect_reader(self.path)
-            self._local.reader = reader
-        return reader
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """The writer's connection inside its own transaction, so that it sees what it wrote; else the reader's."""
         with readable_errors(self.path):
             if self._depth and self._write_lock.acquire(blocking=False):
                 try:
@@ -154,7 +158,28 @@ class MemoryStore:
                 finally:
                     self._write_lock.release()
             else:
-                yield self.reader()
+                reader = self._own_reader()
+                with reader.in_use:
+                    self._refuse_closed()
+                    yield reader.connection
+
+    def reader(self) -> sqlite3.Connection:
+        """This thread's own read connection, where it is known that nobody closes the store meanwhile."""
+        return self._own_reader().connection
+
+    def _own_reader(self) -> _Reader:
+        reader: _Reader | None = getattr(self._local, "reader", None)
+        if reader is None:
+            with self._readers_lock:
+                self._refuse_closed()
+                reader = _Reader(connect_reader(self.path))
+                self._readers.append(reader)
+            self._local.reader = reader
+        return reader
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"{self.path} has been closed. Open the session again.")
 
     # -- the tape ----------------------------------------------------------------------------------------------
 
@@ -190,14 +215,14 @@ class MemoryStore:
         Raises:
             UnknownId: there is none.
         """
-        with self._reading() as db:
+        with self.reading() as db:
             found = event_rows.by_seq(db, [seq])
         if not found:
             raise UnknownId(f"This session has no event number {seq}.")
         return found[0]
 
     def event_by_id(self, id: str, thread: str = MAIN_THREAD) -> Event | None:
-        with self._reading() as db:
+        with self.reading() as db:
             return event_rows.find(db, thread, id)
 
     def events(
@@ -210,23 +235,23 @@ class MemoryStore:
         newest_first: bool = False,
     ) -> list[Event]:
         """Events with ``after < seq < before``, of these kinds."""
-        with self._reading() as db:
+        with self.reading() as db:
             return event_rows.select(
                 db, after=after, before=before, kinds=kinds, limit=limit, newest_first=newest_first
             )
 
     def events_at(self, seqs: Iterable[int]) -> list[Event]:
         """The events with these numbers, in order; unknown numbers are left out."""
-        with self._reading() as db:
+        with self.reading() as db:
             return event_rows.by_seq(db, seqs)
 
     def numbers_of(self, ids: Iterable[str], thread: str = MAIN_THREAD) -> dict[str, int]:
         """The ``seq`` of each of these events of a thread that stands in tiers; unknown ids are left out."""
-        with self._reading() as db:
+        with self.reading() as db:
             return event_rows.numbers(db, thread, ids)
 
     def counts(self) -> Counts:
-        with self._reading() as db:
+        with self.reading() as db:
             events, turns = db.execute(
                 "SELECT count(*), coalesce(sum(role = 'user' AND kind = 'message'), 0) FROM events"
             ).fetchone()
@@ -235,7 +260,7 @@ class MemoryStore:
 
     def usage(self) -> ReplyUsage:
         """Tokens and cost over all replies, from ``meta`` (``usage``, ``cost``)."""
-        with self._reading() as db:
+        with self.reading() as db:
             row = db.execute(
                 "SELECT coalesce(sum(json_extract(meta, '$.usage.prompt_tokens')), 0),"
                 " coalesce(sum(json_extract(meta, '$.usage.completion_tokens')), 0),"
@@ -261,14 +286,14 @@ class MemoryStore:
             db.execute("DELETE FROM drafts WHERE id = ?", (id,))
 
     def drafts(self) -> list[Draft]:
-        with self._reading() as db:
+        with self.reading() as db:
             rows = db.execute("SELECT id, thread, source, t_event, text FROM drafts ORDER BY t_event, id")
             return [Draft(*row) for row in rows]
 
     # -- small facts -------------------------------------------------------------------------------------------
 
     def get_meta(self, key: str) -> str | None:
-        with self._reading() as db:
+        with self.reading() as db:
             row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -302,19 +327,19 @@ class MemoryStore:
 
     def pending(self, kind: str) -> list[Item]:
         """Events that stand raw, oldest first."""
-        with self._reading() as db:
+        with self.reading() as db:
             return pending_rows.load(db, kind)
 
     # -- bullets -----------------------------------------------------------------------------------------------
 
     def bullets(self, kind: str) -> list[Bullet]:
         """The live bullets, in the order of the oldest event behind each."""
-        with self._reading() as db:
+        with self.reading() as db:
             return bullet_rows.load(db, kind)
 
     def voices(self, kind: str) -> dict[str, Voices]:
         """By live bullet: who said what stands behind it, and when the newest of it was said."""
-        with self._reading() as db:
+        with self.reading() as db:
             return bullet_rows.voices(db, kind)
 
     def replace_bullets(self, kind: str, removed: Iterable[str], added: Sequence[Bullet]) -> None:
@@ -323,7 +348,7 @@ class MemoryStore:
 
     def generation(self, kind: str) -> int:
         """How many compactions this queue has seen."""
-        with self._reading() as db:
+        with self.reading() as db:
             row = db.execute(
                 "SELECT data FROM ledger WHERE kind = ? AND entry IN ('compacted', 'imported') ORDER BY n DESC LIMIT 1",
                 (kind,),
@@ -345,7 +370,7 @@ class MemoryStore:
     def ledger(self, kind: str | None = None, entry: str | Sequence[str] | None = None) -> list[LedgerEntry]:
         """Entries in order, of one kind or of all, with one name, one of several or any."""
         names = None if entry is None else dump([entry] if isinstance(entry, str) else list(entry))
-        with self._reading() as db:
+        with self.reading() as db:
             rows = db.execute(
                 "SELECT n, kind, entry, t, data FROM ledger WHERE (?1 IS NULL OR kind = ?1)"
                 " AND (?2 IS NULL OR entry IN (SELECT value FROM json_each(?2))) ORDER BY n",
@@ -355,7 +380,7 @@ class MemoryStore:
 
     def compaction_marks(self, kind: str) -> list[CompactionMark]:
         """When and how this queue was compacted, in order; what it imported as compacted counts as well."""
-        with self._reading() as db:
+        with self.reading() as db:
             rows = db.execute(
                 "SELECT n, coalesce(json_extract(data, '$.through'), json_extract(data, '$.compacted_through')),"
                 " coalesce(json_extract(data, '$.mode'), 'summarize'),"
@@ -374,11 +399,11 @@ class MemoryStore:
 
     def chunks_of(self, seqs: Iterable[int]) -> dict[int, list[Chunk]]:
         """The chunks of each of these events, in order."""
-        with self._reading() as db:
+        with self.reading() as db:
             return chunk_rows.of_events(db, seqs)
 
     def chunk(self, hash: str) -> Chunk | None:
-        with self._reading() as db:
+        with self.reading() as db:
             return chunk_rows.find(db, hash)
 
     def chunk_text(self, chunk: Chunk) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from memory import bullet_rows, tier_ledger
-from memory.database import readable_errors
 from memory.errors import UnknownId
 from memory.json_text import dump, load
 from memory.rebuild import bullet_of, thread_of
@@ -42,9 +41,8 @@ def recall_id(store: MemoryStore, id: str, kind: str = CONVERSATION) -> Recalled
 def _event(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
     event = store.event_by_id(id, thread_of(kind))
     if event is None:
-        with readable_errors(store.path):
-            query = "SELECT seq FROM events WHERE id = ? ORDER BY seq LIMIT 1"
-            row = store.reader().execute(query, (id,)).fetchone()
+        with store.reading() as db:
+            row = db.execute("SELECT seq FROM events WHERE id = ? ORDER BY seq LIMIT 1", (id,)).fetchone()
         event = store.event(row[0]) if row else None
     if event is None:
         return None
@@ -87,14 +85,14 @@ def _bullet(store: MemoryStore, id: str, kind: str) -> RecalledSource | None:
 
 
 def _live_bullet(store: MemoryStore, id: str, kind: str, forms: Collection[BulletForm] | None = None) -> Bullet | None:
-    with readable_errors(store.path):
-        found = bullet_rows.load(store.reader(), kind, [id])
+    with store.reading() as db:
+        found = bullet_rows.load(db, kind, [id])
     return next((bullet for bullet in found if forms is None or bullet.form in forms), None)
 
 
 def _former_bullet(store: MemoryStore, id: str, kind: str) -> Bullet | None:
-    with readable_errors(store.path):
-        rows = store.reader().execute(
+    with store.reading() as db:
+        rows = db.execute(
             "SELECT data FROM ledger WHERE kind = ? AND entry IN (?, ?) AND instr(data, ?) ORDER BY n DESC",
             (kind, tier_ledger.COMPACTED, tier_ledger.IMPORTED, dump(id)),
         )
@@ -132,8 +130,8 @@ def _standing(store: MemoryStore, events: Sequence[Event], kind: str) -> str:
     """Where events stand now, each place once, in the order of the events."""
     seqs = dump([event.seq for event in events])
     places: dict[int, list[str]] = {event.seq: [] for event in events}
-    with readable_errors(store.path):
-        rows = store.reader().execute(
+    with store.reading() as db:
+        rows = db.execute(
             "SELECT seq, CASE tier WHEN 'x' THEN 'x' ELSE 'y raw' END FROM pending"
             " WHERE kind = ?1 AND seq IN (SELECT value FROM json_each(?2))"
             " UNION ALL SELECT seq, 'behind bullet ' || bullet FROM bullet_refs"

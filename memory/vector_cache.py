@@ -8,7 +8,6 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from memory import vector_rows
-from memory.database import readable_errors
 from memory.errors import EmbeddingUnavailable
 from memory.store import MemoryStore
 
@@ -52,8 +51,8 @@ class VectorCache:
     def _read(self, store: MemoryStore, stamp: str, hashes: Sequence[str]) -> None:
         import numpy as np
 
-        with readable_errors(store.path):
-            found = vector_rows.select(store.reader(), stamp, hashes)
+        with store.reading() as db:
+            found = vector_rows.select(db, stamp, hashes)
         if not found:
             return
         sizes = {len(vector) for _, vector in found}

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memory import event_rows, vector_rows
-from memory.database import readable_errors
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
 from memory.store import MemoryStore
@@ -116,13 +115,12 @@ class _Waiting:
 
 
 def _count(store: MemoryStore, stamp: str) -> tuple[int, int]:
-    with readable_errors(store.path):
-        return vector_rows.count(store.reader(), stamp)
+    with store.reading() as db:
+        return vector_rows.count(db, stamp)
 
 
 def _waiting(store: MemoryStore, stamp: str, after: int, limit: int) -> list[_Waiting]:
-    with readable_errors(store.path):
-        db = store.reader()
+    with store.reading() as db:
         rows = vector_rows.without_vector(db, stamp, after, limit)
         # Each text is read once for all its chunks: SQLite would walk a long one from its start for every chunk.
         texts = {event.seq: event.text for event in event_rows.by_seq(db, {row.seq for row in rows})}

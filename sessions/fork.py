@@ -74,10 +74,10 @@ def _turns(events: Sequence[Event]) -> int:
 def _take_along(source: MemoryStore, store: MemoryStore) -> None:
     """The model that answers, and the vectors that are made already: they belong to chunks that are the same here."""
     stamp = source.get_meta(vector_rows.STAMP_KEY)
-    with store.transaction() as db:
+    with source.reading() as parent, store.transaction() as db:
         store.set_meta(MODEL_FACT, source.get_meta(MODEL_FACT))
         if stamp is not None:
             chunks = store.chunks_of(event.seq for event in store.events())
             hashes = [chunk.hash for pieces in chunks.values() for chunk in pieces]
             vector_rows.make_current(db, stamp)
-            vector_rows.insert(db, stamp, vector_rows.select(source.reader(), stamp, hashes))
+            vector_rows.insert(db, stamp, vector_rows.select(parent, stamp, hashes))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memory.database import readable_errors
 from memory.store import MemoryStore
 
 
 @contextmanager
 def reading_at_once(store: MemoryStore) -> Iterator[None]:
     """All that this thread reads from ``store`` inside is of one moment; writers go on meanwhile."""
-    db = store.reader()
-    with readable_errors(store.path):
+    with store.reading() as db:
         db.execute("BEGIN")
         try:
             yield

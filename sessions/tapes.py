@@ -74,8 +74,8 @@ def summary_of(store: MemoryStore, id: str) -> TapeSummary | None:
 
     ``created`` and ``updated`` are when the first and the last message were said, a fork's not before it was made.
     """
-    with readable_errors(store.path):
-        return _summary(store.reader(), id)
+    with store.reading() as db:
+        return _summary(db, id)
 
 
 def summary_at(home: Path, id: str) -> TapeSummary | None:

@@ -283,24 +283,28 @@ def test_drafts_are_kept_until_dropped(store: MemoryStore) -> None:
     assert store.drafts() == []
 
 
-def test_a_read_that_is_under_way_ends_well_when_the_store_is_closed(store: MemoryStore) -> None:
+def test_closing_waits_for_a_read_that_is_under_way(store: MemoryStore) -> None:
     store.append(said(1, "still here"))
-    under_way, closed = threading.Event(), threading.Event()
+    under_way, go_on = threading.Event(), threading.Event()
 
     def pause() -> int:
         under_way.set()
-        closed.wait()
+        go_on.wait()
         return 0
 
     def read() -> list[str]:
         store.reader().set_progress_handler(pause, 1)
         return [event.text for event in store.events()]
 
-    with ThreadPoolExecutor(1) as thread:
-        reading = thread.submit(read)
+    with ThreadPoolExecutor(2) as threads:
+        reading = threads.submit(read)
         assert under_way.wait(60)
-        store.close()
-        closed.set()
-        assert reading.result() == ["still here"]
+        closing = threads.submit(store.close)
+        go_on.set()
+        assert reading.result(60) == ["still here"]
+        closing.result(60)
         with pytest.raises(StoreUnavailable, match="has been closed"):
-            thread.submit(store.events).result()
+            threads.submit(store.events).result(60)
+    with pytest.raises(StoreUnavailable, match="has been closed"):
+        store.append(said(2, "too late"))
+    assert not store.path.with_name(f"{store.path.name}-wal").exists(), "everything is folded into the file"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 NEW = "new"
 LAST = "last"
 
+CHAT_STYLE = Path(__file__).parents[1] / "screens" / "chat.tcss"
+
 DARK, LIGHT = "textual-dark", "textual-light"
 
 
@@ -46,7 +48,8 @@ class OttoApp(App[str | None]):
 
     TITLE = "Otto"
     ENABLE_COMMAND_PALETTE = True
-    DEFAULT_MODE = "chat"
+    # The first screen's style stands here as well: met only with the screen, it would have every style read again.
+    CSS_PATH = CHAT_STYLE
 
     def __init__(
         self,
@@ -77,7 +80,6 @@ class OttoApp(App[str | None]):
         self._choose_theme(theme)
         self.conversations: OpenConversations | None = None
         self.chat = ChatScreen(self._surroundings())
-        self.add_mode(self.DEFAULT_MODE, lambda: self.chat)
         teach_newline_keys()
 
     def _choose_theme(self, name: str | None) -> None:
@@ -96,6 +98,9 @@ class OttoApp(App[str | None]):
             find_models=self._find_models,
             notices=self._notices,
         )
+
+    def get_default_screen(self) -> Screen[None]:
+        return self.chat
 
     def on_load(self) -> None:
         """Before the terminal is listened to, so that these keys are the first ones."""

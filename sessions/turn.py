@@ -114,9 +114,10 @@ class Turn:
         async with aclosing(self._model.stream(messages, TOOLS if may_call else [])) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
+                    if not text:
+                        self._begin_a_paragraph()
                     text += piece.text
-                    self._reply.add(piece.text)
-                    self._emit(Delta(piece.text))
+                    self._take(piece.text)
                 elif isinstance(piece, ReasoningDelta):
                     self._emit(Thinking(piece.text))
                 elif isinstance(piece, ToolCall):
@@ -124,6 +125,16 @@ class Turn:
                 else:
                     self._finishes.append(piece)
         return calls, text
+
+    def _begin_a_paragraph(self) -> None:
+        """What comes after a tool call is set apart from what came before it."""
+        before = self._reply.text
+        if before and not before[-1].isspace():
+            self._take("\n\n")
+
+    def _take(self, text: str) -> None:
+        self._reply.add(text)
+        self._emit(Delta(text))
 
     async def _call(self, call: ToolCall) -> ToolAnswer:
         answer = await asyncio.to_thread(self._answer, call)

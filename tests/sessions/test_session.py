@@ -276,6 +276,16 @@ async def test_recall_memory_is_offered_answered_and_noted(session: Session, mod
     assert "ORCHID" not in json.dumps([message for message in await session.view() if message["role"] == "tool"])
 
 
+async def test_what_comes_after_a_tool_call_is_a_paragraph_of_its_own(session: Session, model: ScriptedModel) -> None:
+    call = ToolCall("c1", "recall_memory", json.dumps({"question": "code"}))
+    model.replies = [["Let me look.", call], ["It is ", "here."]]
+    events = heard(session)
+    done = await session.send("Where is it?")
+    assert done.event is not None
+    assert done.event.text == "Let me look.\n\nIt is here."
+    assert "".join(event.text for event in events if isinstance(event, Delta)) == done.event.text
+
+
 async def test_what_recall_returned_is_never_remembered_again(session: Session, model: ScriptedModel) -> None:
     await session.send("The launch code is ORCHID-77.")
     await talk(session, 40)

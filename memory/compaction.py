@@ -8,7 +8,7 @@ Planning and building are pure: the queue (``memory/queue.py``) swaps the outcom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memory import ledger_compaction
@@ -18,6 +18,9 @@ from memory.projection import Projection
 from memory.text import storable
 from memory.tokens import count_tokens
 from memory.values import Bullet, CompactionMode, Item
+
+Summarize = Callable[[str], str]
+"""Answers a prompt with numbered, cited bullets."""
 
 REABSTRACT = True
 """Prior bullets go through the summariser again. Measured to cost no constraint (seed 000); False carries them."""
@@ -161,6 +164,19 @@ def plan(
         excerpts=tuple(excerpts),
         before=tuple(bullets),
     )
+
+
+def ask(prompts: Iterable[str], summarize: Summarize | None) -> tuple[list[str | None], str | None]:
+    """The summariser's replies, None where there is none, and why one is missing."""
+    replies: list[str | None] = []
+    failure = None
+    for prompt in prompts:
+        try:
+            replies.append(None if summarize is None else summarize(prompt))
+        except Exception as error:  # whatever a summariser raises, the items stay reachable
+            replies.append(None)
+            failure = f"the summariser failed: {error}"
+    return replies, failure
 
 
 def build(plan: CompactionPlan, replies: Sequence[str | None], hashes_of: HashesOf) -> Outcome:

@@ -77,7 +77,8 @@ def readable_errors(path: Path) -> Iterator[None]:
         raise
     except sqlite3.OperationalError as error:
         raise _operational(error, path) from error
-    except sqlite3.IntegrityError:
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        # Neither says anything about the file: a constraint held, or the caller made a mistake.
         raise
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from memory.ids import new_event_id
 from memory.json_text import dump, load
 from memory.text import storable
-from memory.values import TIERED_KINDS, Event, NewEvent
+from memory.values import EVENT_KINDS, ROLES, TIERED_KINDS, Event, NewEvent
 
 _COLUMNS = "seq, id, thread, source, role, kind, t_event, t_ingest, text, refs, meta"
 
@@ -18,8 +18,10 @@ def complete(new: NewEvent, now: datetime) -> Event:
     """``new`` with everything the tape fills in, but for its ``seq`` (0 until it is written).
 
     Raises:
-        ValueError: ``t_event`` is not an ISO 8601 time.
+        ValueError: ``t_event`` is not an ISO 8601 time, or there is no such role or kind.
     """
+    if new.role not in ROLES or new.kind not in EVENT_KINDS:
+        raise ValueError(f"no event has the role {new.role!r} and the kind {new.kind!r}")
     return Event(
         seq=0,
         id=storable(new.id) if new.id is not None else new_event_id(),
@@ -89,6 +91,16 @@ def numbers(db: sqlite3.Connection, thread: str, ids: Iterable[str]) -> dict[str
         (thread, dump(sorted(set(ids))), dump(sorted(TIERED_KINDS))),
     )
     return {row[0]: row[1] for row in rows}
+
+
+def open_turn(db: sqlite3.Connection, thread: str, seq: int) -> int:
+    """The ``seq`` that opened the turn which goes on at event ``seq``: the last thing said, else the first event."""
+    row = db.execute(
+        "SELECT coalesce(max(seq) FILTER (WHERE role = 'user' AND kind = 'message'), min(seq)) FROM events"
+        " WHERE thread = ?1 AND seq <= ?2 AND kind IN (SELECT value FROM json_each(?3))",
+        (thread, seq, dump(sorted(TIERED_KINDS))),
+    ).fetchone()
+    return int(row[0])
 
 
 def by_seq(db: sqlite3.Connection, seqs: Iterable[int]) -> list[Event]:

@@ -7,20 +7,21 @@ part is compacted into bullets and one generation is counted. One thread uses a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from memory import compaction, tier_ledger
 from memory.budgets import X_BUDGET, Y_BUDGET, check_budgets, note_budgets
-from memory.compaction import REABSTRACT, CompactionPlan
-from memory.excerpt import both_ends
-from memory.fitting import BULLETS_SHARE, UNPROTECTED_SHARE, fit
-from memory.ledger_compaction import LEDGER
+from memory.compaction import REABSTRACT, CompactionPlan, Summarize
+from memory.errors import OttoError
+from memory.fitting import BULLETS_SHARE, UNPROTECTED_SHARE
 from memory.live_view import total_tokens, view_of
+from memory.next_generation import EXCERPTS, NextGeneration, next_generation
 from memory.projection import POOL_MAX_TOKENS, Projection, read_projection
-from memory.render import held_text, left_out_line
+from memory.render import left_out_line
+from memory.standing import new_item
 from memory.store import CONVERSATION, MemoryStore
+from memory.tier import RawTier
 from memory.tokens import count_tokens
 from memory.values import (
     MAIN_THREAD,
@@ -40,14 +41,6 @@ from memory.values import (
 
 HARD_CEILING = 2.0
 """Y at this many times its budget is compacted by excerpts at once, whatever the summariser is doing."""
-
-HELD_SHARE = 0.5
-"""Of X's budget, what an excerpt of an event larger than X may hold."""
-
-EXCERPTS = "excerpts"
-"""Who made a compaction that no summariser made."""
-
-Summarize = Callable[[str], str]
 
 
 class TieredQueue:
@@ -99,10 +92,12 @@ class TieredQueue:
         self._protect = protect
         self._reabstract = reabstract
         self._auto_compact = auto_compact
-        self._x: list[Item] = []
-        self._y: list[Item] = []
+        self._x = RawTier()
+        self._y = RawTier()
         self._bullets: list[Bullet] = []
+        self._bullet_tokens = 0
         self._generation = 0
+        self._hindrance: str | None = None
         self._heard: tuple[tuple[str, ...], Mapping[str, Voices]] = ((), {})
         if restore:
             self._restore()
@@ -123,7 +118,7 @@ class TieredQueue:
     @property
     def recent_items(self) -> list[Item]:
         """X, oldest first."""
-        return list(self._x)
+        return self._x.items
 
     @property
     def bullets(self) -> list[Bullet]:
@@ -132,15 +127,15 @@ class TieredQueue:
     @property
     def overflow(self) -> list[Item]:
         """Y's raw part, oldest first."""
-        return list(self._y)
+        return self._y.items
 
     @property
     def x_tokens(self) -> int:
-        return total_tokens(self._x)
+        return self._x.tokens
 
     @property
     def y_tokens(self) -> int:
-        return total_tokens(self._y) + total_tokens(self._bullets)
+        return self._y.tokens + self._bullet_tokens
 
     @property
     def needs_compaction(self) -> bool:
@@ -148,11 +143,11 @@ class TieredQueue:
 
     def earlier_view(self) -> View:
         """Everything older than X, within Y's budget: raw items that wait for a compaction may be left out."""
-        return view_of(self._bullets, self._y, (), self.y_budget)
+        return view_of(self._bullets, self._y.items, (), self.y_budget)
 
     def current_view(self) -> View:
         """What a prompt reads: bullets, Y's raw overflow, X. Never more than both budgets and the newest turn."""
-        return view_of(self._bullets, self._y, self._x, self.y_budget)
+        return view_of(self._bullets, self._y.items, self._x.items, self.y_budget)
 
     def snapshot(
         self,
@@ -176,7 +171,7 @@ class TieredQueue:
             chunks=counts.chunks,
             embedding=embedding or EmbeddingState(None, 0, counts.chunks),
             compacting=compacting,
-            notice=notice,
+            notice=" ".join(filter(None, (notice, self._hindrance))) or None,
             voices=self._voices(),
         )
 
@@ -192,28 +187,36 @@ class TieredQueue:
     def append(self, new: NewEvent) -> Event:
         """Put an event on the tape and, if its kind stands in tiers, into X; demote what X no longer holds.
 
-        One transaction. An event that is on the tape already is returned as it is.
+        One transaction. An event that is on the tape already is returned as it is. If Y then has to be compacted and
+        that cannot be written, the snapshot's notice says so: the event is on the tape.
+
+        Raises:
+            EventConflict, StoreUnavailable, StoreReadOnly: the event is not on the tape.
+            ValueError: its role, kind or time makes no sense.
         """
+        prepared = self.store.prepare(_in_thread(new, self.thread))
         with self.store.transaction():
-            event, is_new = self.store.write(_in_thread(new, self.thread))
+            event, is_new = self.store.write(prepared)
             if not is_new or event.kind not in TIERED_KINDS:
                 return event
-            item = self._item(event)
+            item = new_item(event, self._turn_of(event), self.x_budget)
             self.store.add_pending(self.kind, item)
             if item.spans is not None:
                 self.store.record(self.kind, tier_ledger.HELD, tier_ledger.held(event.seq, item.spans))
-            x, y, demotion = self._demoted([*self._x, item], self._y)
-        self._x, self._y = x, y
-        self._tell_demotion(demotion)
+            moving = self._overdue(item.tokens, item.turn)
+            demotion = self._mirror_demotion(moving)
+        self._x.add([item])
+        self._move(moving, demotion)
         self._relieve()
         return event
 
     def demote(self) -> Demotion | None:
         """Move X's oldest whole turns to Y until X fits its budget; the newest turn always stays."""
+        newest = self._x.newest_turn
+        moving = [] if newest is None else self._overdue(0, newest)
         with self.store.transaction():
-            x, y, demotion = self._demoted(self._x, self._y)
-        self._x, self._y = x, y
-        self._tell_demotion(demotion)
+            demotion = self._mirror_demotion(moving)
+        self._move(moving, demotion)
         return demotion
 
     def set_budgets(self, x_budget: int, y_budget: int) -> None:
@@ -252,17 +255,42 @@ class TieredQueue:
         """
         if plan.generation != self._generation:
             return None
-        outcome = compaction.build(plan, replies, self._hashes_of(plan))
-        answered = sum(reply is not None for reply in replies)
-        return self._swap_in(
-            plan,
-            outcome.bullets,
-            uncited=outcome.uncited,
-            made_by=made_by if answered else _made_without_a_model(plan),
-            model_calls=answered,
-            seconds=seconds,
-            failure=failure or outcome.failure,
+        return self.swap_in(self.work_out(plan, replies, made_by=made_by, seconds=seconds, failure=failure))
+
+    def work_out(
+        self,
+        plan: CompactionPlan,
+        replies: Sequence[str | None],
+        *,
+        made_by: str,
+        seconds: float = 0.0,
+        failure: str | None = None,
+    ) -> NextGeneration:
+        """The long part of ``apply_compaction``: what there is to swap in. Changes nothing; any thread may do it."""
+        return next_generation(
+            self.store, plan, replies, y_budget=self.y_budget, made_by=made_by, seconds=seconds, failure=failure
         )
+
+    def swap_in(self, next: NextGeneration) -> Compaction | None:
+        """The short part: one transaction. None when the queue was compacted, or its budget changed, meanwhile."""
+        if next.plan.generation != self._generation or next.y_budget != self.y_budget:
+            return None
+        before = set(self._bullets)
+        kept = before.intersection(next.bullets)
+        removed = list(before - kept)
+        added = [bullet for bullet in next.bullets if bullet not in kept]
+        with self.store.transaction():
+            self.store.replace_bullets(self.kind, [bullet.id for bullet in removed], added)
+            self.store.clear_pending(self.kind, next.plan.through)
+            self.store.record(self.kind, tier_ledger.COMPACTED, tier_ledger.compacted(next.done, removed, added))
+        self._bullets = list(next.bullets)
+        self._bullet_tokens = next.done.tokens_after
+        self._y = RawTier(item for item in self._y if item.event.seq > next.plan.through)
+        self._generation = next.done.generation
+        self._hindrance = None
+        if self.on_compaction is not None:
+            self.on_compaction(next.done)
+        return next.done
 
     def compact(self) -> Compaction | None:
         """Plan, ask the injected ``summarize``, swap in. A summariser that raises costs nothing but its bullets.
@@ -274,7 +302,9 @@ class TieredQueue:
         if plan is None:
             return None
         started = time.monotonic()
-        replies, failure = self._ask(plan.prompts)
+        if plan.prompts and self._summarize is None:
+            raise ValueError("this queue was made without a summarize callable")
+        replies, failure = compaction.ask(plan.prompts, self._summarize)
         seconds = time.monotonic() - started
         return self.apply_compaction(plan, replies, made_by=self._summarizer_name, seconds=seconds, failure=failure)
 
@@ -284,72 +314,73 @@ class TieredQueue:
         What the ledger covers is left to the ledger.
         """
         plan = self._plan(compaction.PROMPT_TOKENS)
-        outcome = compaction.build(plan, (), self._hashes_of(plan))
-        return self._swap_in(
-            plan,
-            outcome.bullets,
-            uncited=outcome.uncited,
-            made_by=_made_without_a_model(plan),
-            model_calls=0,
-            seconds=0.0,
-            failure=reason,
-        )
+        done = self.swap_in(self.work_out(plan, (), made_by=EXCERPTS, failure=reason))
+        assert done is not None, "nobody else compacts this queue meanwhile"
+        return done
 
     # -- inside ------------------------------------------------------------------------------------------------
 
     def _restore(self) -> None:
         items = self.store.pending(self.kind)
-        self._x = [item for item in items if item.tier == "x"]
-        self._y = [item for item in items if item.tier == "y"]
+        self._x = RawTier(item for item in items if item.tier == "x")
+        self._y = RawTier(item for item in items if item.tier == "y")
         self._bullets = self.store.bullets(self.kind)
+        self._bullet_tokens = total_tokens(self._bullets)
         self._generation = self.store.generation(self.kind)
 
-    def _item(self, event: Event) -> Item:
-        opens_turn = event.protected or not self._x
-        turn = event.seq if opens_turn else self._x[-1].turn
-        tokens = count_tokens(event.text)
-        if tokens <= self.x_budget:
-            return Item(event, "x", turn, tokens)
-        spans = both_ends(event.text, int(self.x_budget * HELD_SHARE))
-        return Item(event, "x", turn, count_tokens(held_text(event, spans)), spans)
+    def _turn_of(self, event: Event) -> int:
+        """The turn that a new event belongs to: what the person says opens one."""
+        if event.protected:
+            return event.seq
+        newest = self._x.newest_turn
+        return newest if newest is not None else self.store.open_turn(self.thread, event.seq)
 
-    def _demoted(self, x: list[Item], y: list[Item]) -> tuple[list[Item], list[Item], Demotion | None]:
-        """X and Y after whole turns have moved, already mirrored in the store."""
-        turns = [list(items) for _, items in groupby(x, key=lambda item: item.turn)]
-        excess = total_tokens(x) - self.x_budget
-        moving: list[Item] = []
-        for turn in turns[:-1]:
-            if excess <= 0:
-                break
-            moving += turn
-            excess -= total_tokens(turn)
+    def _overdue(self, more: int, newest_turn: int) -> list[Item]:
+        """What must leave X when ``more`` tokens come into it."""
+        excess = self._x.tokens + more - self.x_budget
+        return self._x.oldest_turns(excess, newest_turn) if excess > 0 else []
+
+    def _mirror_demotion(self, moving: Sequence[Item]) -> Demotion | None:
+        """Write down that these items move to Y."""
         if not moving:
-            return x, y, None
-        seqs = tuple(item.event.seq for item in moving)
-        tokens = total_tokens(moving)
-        self.store.demote_pending(self.kind, seqs)
-        self.store.record(self.kind, tier_ledger.DEMOTED, tier_ledger.demoted(seqs[-1], tokens))
-        moved = [Item(item.event, "y", item.turn, item.tokens, item.spans) for item in moving]
-        return x[len(moving) :], [*y, *moved], Demotion(seqs, tokens)
+            return None
+        demotion = Demotion(tuple(item.event.seq for item in moving), total_tokens(moving))
+        self.store.demote_pending(self.kind, demotion.seqs)
+        entry = tier_ledger.demoted(demotion.seqs[-1], demotion.tokens)
+        self.store.record(self.kind, tier_ledger.DEMOTED, entry)
+        return demotion
+
+    def _move(self, moving: Sequence[Item], demotion: Demotion | None) -> None:
+        """Move what has been written down."""
+        if demotion is None:
+            return
+        self._x.drop_oldest(len(moving))
+        self._y.add(replace(item, tier="y") for item in moving)
+        if self.on_demotion is not None:
+            self.on_demotion(demotion)
 
     def _relieve(self) -> None:
         """Compact where Y must not wait: at once with a summariser of its own, else only at the hard ceiling."""
-        # Beside the bullets there must be room to say that something waits for a compaction.
-        if total_tokens(self._bullets) + count_tokens(left_out_line(len(self._y))) > self.y_budget:
-            self.compact_by_excerpts("the bullets alone were over the budget")
-        if not self.needs_compaction:
-            return
-        if self._auto_compact and self._summarize is not None:
-            self.compact()
-        elif self.y_tokens > HARD_CEILING * self.y_budget:
-            self.compact_by_excerpts("Y passed its hard ceiling before a summary was ready")
+        try:
+            # Beside the bullets there must be room to say that something waits for a compaction.
+            if self._bullet_tokens + count_tokens(left_out_line(len(self._y))) > self.y_budget:
+                self.compact_by_excerpts("the bullets alone were over the budget")
+            if not self.needs_compaction:
+                return
+            if self._auto_compact and self._summarize is not None:
+                self.compact()
+            elif self.y_tokens > HARD_CEILING * self.y_budget:
+                self.compact_by_excerpts("Y passed its hard ceiling before a summary was ready")
+        except OttoError as error:
+            # What was said is on the tape already, and the view leaves out what does not fit.
+            self._hindrance = f"The memory could not be compacted, so it waits for the next turn. {error}"
 
     def _plan(self, prompt_tokens: int) -> CompactionPlan:
         return compaction.plan(
             mode=self.mode,
             projection=None if self.mode == "summarize" else self._projection(),
             generation=self._generation,
-            raw=self._y,
+            raw=self._y.items,
             bullets=self._bullets,
             protect=self._protect,
             reabstract=self._reabstract,
@@ -362,84 +393,6 @@ class TieredQueue:
         through = max(gone, default=0)
         room = int(self.y_budget * BULLETS_SHARE * UNPROTECTED_SHARE)
         return read_projection(self.store, self.kind, through=through, pool_max=min(self.pool_max_tokens, room))
-
-    def _ask(self, prompts: Sequence[str]) -> tuple[list[str | None], str | None]:
-        """The summariser's replies, and why one is missing."""
-        if prompts and self._summarize is None:
-            raise ValueError("this queue was made without a summarize callable")
-        replies: list[str | None] = []
-        failure = None
-        for prompt in prompts:
-            try:
-                replies.append(self._summarize(prompt) if self._summarize else None)
-            except Exception as error:  # whatever a summariser raises, the items stay reachable
-                replies.append(None)
-                failure = f"the summariser failed: {error}"
-        return replies, failure
-
-    def _hashes_of(self, plan: CompactionPlan) -> Callable[[int], tuple[str, ...]]:
-        seqs = {item.event.seq for item in plan.raw}
-        seqs.update(seq for bullet in self._bullets for seq in bullet.seqs)
-        hashes = {seq: tuple(chunk.hash for chunk in chunks) for seq, chunks in self.store.chunks_of(seqs).items()}
-        return lambda seq: hashes.get(seq, ())
-
-    def _swap_in(
-        self,
-        plan: CompactionPlan,
-        bullets: Iterable[Bullet],
-        *,
-        uncited: int,
-        made_by: str,
-        model_calls: int,
-        seconds: float,
-        failure: str | None,
-    ) -> Compaction:
-        generation = plan.generation + 1
-        fitted = fit(
-            tuple(bullets),
-            int(self.y_budget * BULLETS_SHARE),
-            generation=generation,
-            event_at=self.store.event,
-            hashes_of=self._hashes_of(plan),
-        )
-        still_raw = [item for item in self._y if item.event.seq > plan.through]
-        done = Compaction(
-            generation=generation,
-            items_in=plan.items_in,
-            bullets_out=len(fitted),
-            uncited=uncited,
-            tokens_before=plan.tokens_before,
-            tokens_after=total_tokens(fitted),
-            seconds=seconds,
-            made_by=made_by,
-            model_calls=model_calls,
-            through=plan.through,
-            failure=failure,
-            mode=plan.mode,
-            full_fold=plan.projection is not None and plan.projection.full,
-        )
-        before = set(self._bullets)
-        kept = before.intersection(fitted)
-        removed = [bullet.id for bullet in before - kept]
-        added = [bullet for bullet in fitted if bullet not in kept]
-        with self.store.transaction():
-            self.store.replace_bullets(self.kind, removed, added)
-            self.store.clear_pending(self.kind, plan.through)
-            self.store.record(self.kind, tier_ledger.COMPACTED, tier_ledger.compacted(done, removed, added))
-        self._bullets = fitted
-        self._y = still_raw
-        self._generation = generation
-        if self.on_compaction is not None:
-            self.on_compaction(done)
-        return done
-
-    def _tell_demotion(self, demotion: Demotion | None) -> None:
-        if demotion is not None and self.on_demotion is not None:
-            self.on_demotion(demotion)
-
-
-def _made_without_a_model(plan: CompactionPlan) -> str:
-    return EXCERPTS if plan.projection is None else LEDGER
 
 
 def _in_thread(new: NewEvent, thread: str) -> NewEvent:

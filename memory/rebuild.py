@@ -6,13 +6,13 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
 
 from memory import bullet_rows, chunk_rows, tier_ledger
+from memory.bullet_fold import BulletFold, BulletLine
 from memory.excerpt import join_spans
-from memory.render import bullet_tokens, held_text
+from memory.render import bullet_tokens
+from memory.standing import item_of
 from memory.store import CONVERSATION, LedgerEntry, MemoryStore
-from memory.tokens import count_tokens
 from memory.values import MAIN_THREAD, TIERED_KINDS, Bullet, Event, Item, Span, Tier
 
 
@@ -33,7 +33,7 @@ class _Fold:
     demoted_through: int = 0
     compacted_through: int = 0
     held: dict[int, tuple[Span, ...]] = field(default_factory=dict)
-    bullets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    bullets: BulletFold = field(default_factory=BulletFold)
 
 
 def fold_tiers(events: Sequence[Event], ledger: Iterable[LedgerEntry], hashes: Mapping[int, Sequence[str]]) -> Tiers:
@@ -51,7 +51,7 @@ def fold_tiers(events: Sequence[Event], ledger: Iterable[LedgerEntry], hashes: M
     return Tiers(
         generation=fold.generation,
         pending=tuple(_standing(events, fold)),
-        bullets=tuple(bullet_rows.in_order(bullet_of(entry, by_seq, hashes) for entry in fold.bullets.values())),
+        bullets=tuple(bullet_rows.in_order(bullet_of(line, by_seq, hashes) for line in fold.bullets)),
     )
 
 
@@ -106,22 +106,19 @@ def _empty(db: sqlite3.Connection) -> None:
 
 def _take(fold: _Fold, entry: LedgerEntry) -> None:
     data = entry.data
+    fold.bullets.take(entry.entry, data)
     if entry.entry == tier_ledger.HELD:
-        fold.held[data["seq"]] = _spans(data)
+        fold.held[data["seq"]] = tier_ledger.bullet_spans(data)
     elif entry.entry == tier_ledger.DEMOTED:
         fold.demoted_through = max(fold.demoted_through, data["through"])
     elif entry.entry == tier_ledger.COMPACTED:
         fold.generation = data["generation"]
         fold.compacted_through = max(fold.compacted_through, data["through"])
-        for id in data["removed"]:
-            fold.bullets.pop(id, None)
-        fold.bullets.update({bullet["id"]: bullet for bullet in data["added"]})
     elif entry.entry == tier_ledger.IMPORTED:
         fold.generation = data["generation"]
         fold.demoted_through = data["demoted_through"]
         fold.compacted_through = data["compacted_through"]
-        fold.held = {held["seq"]: _spans(held) for held in data["held"]}
-        fold.bullets = {bullet["id"]: bullet for bullet in data["bullets"]}
+        fold.held = {held["seq"]: tier_ledger.bullet_spans(held) for held in data["held"]}
 
 
 def _standing(events: Iterable[Event], fold: _Fold) -> Iterable[Item]:
@@ -133,12 +130,12 @@ def _standing(events: Iterable[Event], fold: _Fold) -> Iterable[Item]:
             continue
         spans = fold.held.get(event.seq)
         tier: Tier = "y" if event.seq <= fold.demoted_through else "x"
-        yield Item(event, tier, turn, count_tokens(held_text(event, spans)), spans)
+        yield item_of(event, tier, turn, spans)
 
 
-def bullet_of(entry: Mapping[str, Any], events: Mapping[int, Event], hashes: Mapping[int, Sequence[str]]) -> Bullet:
+def bullet_of(line: BulletLine, events: Mapping[int, Event], hashes: Mapping[int, Sequence[str]]) -> Bullet:
     """A bullet as the ledger wrote it down, with its words and hashes from the tape."""
-    seqs = tier_ledger.bullet_seqs(entry)
+    entry, seqs = line.entry, line.seqs()
     spans = tier_ledger.bullet_spans(entry)
     text = join_spans(events[seqs[0]].text, spans) if spans else str(entry["text"])
     return Bullet(
@@ -152,7 +149,3 @@ def bullet_of(entry: Mapping[str, Any], events: Mapping[int, Event], hashes: Map
         tokens=bullet_tokens(text, entry["id"], protected=entry["protected"], form=entry["form"]),
         spans=spans,
     )
-
-
-def _spans(data: Mapping[str, Any]) -> tuple[Span, ...]:
-    return tuple((start, end) for start, end in data["spans"])

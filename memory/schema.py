@@ -41,6 +41,8 @@ VERSION_1 = (
         UNIQUE (thread, id)
     )
     """,
+    # What the person said is counted after every turn; without this, from all rows of the tape.
+    "CREATE INDEX events_said ON events (role, kind) WHERE role = 'user' AND kind = 'message'",
     """
     CREATE TABLE ledger (
         n INTEGER PRIMARY KEY AUTOINCREMENT,

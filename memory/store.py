@@ -26,6 +26,10 @@ from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent, Voi
 CONVERSATION = "message"
 """The namespace of a session's own queue (seed 000: ``kind``)."""
 
+_OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
+_INNER = ("SAVEPOINT joined", "RELEASE joined", ("ROLLBACK TO joined", "RELEASE joined"))
+"""How a transaction begins, is kept, and is undone."""
+
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
@@ -38,6 +42,14 @@ class Counts:
     events: int
     turns: int
     chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedEvent:
+    """An event that is ready to be written, with its chunks."""
+
+    event: Event
+    pieces: tuple[chunk_rows.Piece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,7 @@ class _Reader:
 
     connection: sqlite3.Connection
     in_use: threading.RLock = field(default_factory=threading.RLock)
+    thread: threading.Thread = field(default_factory=threading.current_thread)
 
 
 class MemoryStore:
@@ -121,25 +134,31 @@ class MemoryStore:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The writer connection inside one transaction; nested uses join the outermost one."""
+        """The writer connection inside one transaction.
+
+        A use inside another joins it: if it fails, what it wrote is undone alone; if the outermost one does, with it.
+
+        Raises:
+            StoreReadOnly, StoreUnavailable: nothing of the outermost one was written.
+        """
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open for reading only, so this was not written.")
         with self._write_lock, readable_errors(self.path):
-            if self._depth:
-                yield self._writer
-                return
-            self._refuse_closed()
-            self._writer.execute("BEGIN IMMEDIATE")
-            self._depth = 1
+            if not self._depth:
+                self._refuse_closed()
+            begin, keep, undo = _INNER if self._depth else _OUTERMOST
+            self._writer.execute(begin)
+            self._depth += 1
             try:
                 yield self._writer
-                self._writer.execute("COMMIT")
+                self._writer.execute(keep)
             except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                # Some errors, such as a full disk, have undone everything already.
+                for statement in undo if self._writer.in_transaction else ():
+                    self._writer.execute(statement)
                 raise
             finally:
-                self._depth = 0
+                self._depth -= 1
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -173,9 +192,16 @@ class MemoryStore:
             with self._readers_lock:
                 self._refuse_closed()
                 reader = _Reader(connect_reader(self.path))
+                self._let_ended_threads_go()
                 self._readers.append(reader)
             self._local.reader = reader
         return reader
+
+    def _let_ended_threads_go(self) -> None:
+        for reader in self._readers:
+            if not reader.thread.is_alive():
+                reader.connection.close()
+        self._readers = [reader for reader in self._readers if reader.thread.is_alive()]
 
     def _refuse_closed(self) -> None:
         if self._closed:
@@ -190,13 +216,27 @@ class MemoryStore:
 
         Raises:
             EventConflict: that event says something else.
+            ValueError: its role, kind or time makes no sense.
         """
-        return self.write(new)[0]
+        return self.write(self.prepare(new))[0]
 
-    def write(self, new: NewEvent) -> tuple[Event, bool]:
-        """As ``append``; also whether the event is new."""
+    def prepare(self, new: NewEvent) -> PreparedEvent:
+        """``new`` cut into chunks: the slow part of ``append``, for which no other writer has to wait.
+
+        Raises:
+            ValueError: its role, kind or time makes no sense.
+        """
         event = event_rows.complete(new, self.now())
-        pieces = chunk_rows.prepare(event)
+        is_resent = new.id is not None and self.event_by_id(event.id, event.thread) is not None
+        return PreparedEvent(event, () if is_resent else tuple(chunk_rows.prepare(event)))
+
+    def write(self, prepared: PreparedEvent) -> tuple[Event, bool]:
+        """The event once it is on disk, and whether it is new.
+
+        Raises:
+            EventConflict: another with its thread and id says something else.
+        """
+        event = prepared.event
         with self.transaction() as db:
             existing = event_rows.find(db, event.thread, event.id)
             if existing is not None:
@@ -206,7 +246,7 @@ class MemoryStore:
                     )
                 return existing, False
             written = event_rows.insert(db, event)
-            chunk_rows.insert(db, written.seq, pieces)
+            chunk_rows.insert(db, written.seq, prepared.pieces)
         return written, True
 
     def event(self, seq: int) -> Event:
@@ -240,6 +280,11 @@ class MemoryStore:
                 db, after=after, before=before, kinds=kinds, limit=limit, newest_first=newest_first
             )
 
+    def open_turn(self, thread: str, seq: int) -> int:
+        """The ``seq`` of the event that opened the turn to which event ``seq`` belongs."""
+        with self.reading() as db:
+            return event_rows.open_turn(db, thread, seq)
+
     def events_at(self, seqs: Iterable[int]) -> list[Event]:
         """The events with these numbers, in order; unknown numbers are left out."""
         with self.reading() as db:
@@ -252,9 +297,8 @@ class MemoryStore:
 
     def counts(self) -> Counts:
         with self.reading() as db:
-            events, turns = db.execute(
-                "SELECT count(*), coalesce(sum(role = 'user' AND kind = 'message'), 0) FROM events"
-            ).fetchone()
+            events = db.execute("SELECT count(*) FROM events").fetchone()[0]
+            turns = db.execute("SELECT count(*) FROM events WHERE role = 'user' AND kind = 'message'").fetchone()[0]
             chunks = db.execute("SELECT count(*) FROM chunks").fetchone()[0]
         return Counts(events, turns, chunks)
 

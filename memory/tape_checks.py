@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
 
+from memory.bullet_fold import BulletFold
 from memory.database import connect_reader
 from memory.ids import chunk_hash
 from memory.schema import GUARDS, KEYWORD_INDEX
@@ -80,6 +81,7 @@ def ledger_is_whole(store: MemoryStore, kind: str) -> Iterator[str]:
     last = store.reader().execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
     before = 0
     generations: dict[str, int] = {}
+    bullets: dict[str, BulletFold] = {}
     for n, columns in _rows(store, "ledger", "n", _LEDGER_COLUMNS):
         at = f"ledger entry {n}"
         if isinstance(columns, str):
@@ -102,6 +104,10 @@ def ledger_is_whole(store: MemoryStore, kind: str) -> Iterator[str]:
             if columns["entry"] == COMPACTED and data["generation"] != counted:
                 yield f"{at} is generation {data['generation']} where {counted} comes next"
             generations[columns["kind"]] = data["generation"]
+            try:
+                bullets.setdefault(columns["kind"], BulletFold()).take(columns["entry"], data)
+            except KeyError as error:
+                yield f"{at}: a bullet inherits from {error}, which did not stand before it"
 
 
 def chunks_cover_every_event(store: MemoryStore, kind: str) -> Iterator[str]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ HELD = "held"
 DEMOTED = "demoted"
 COMPACTED = "compacted"
 IMPORTED = "imported"
+
+FEW = 4
+"""Events. So many are written down rather than inherited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,13 @@ def demoted(through: int, tokens: int) -> dict[str, Any]:
     return {"through": through, "tokens": tokens}
 
 
-def compacted(done: Compaction, removed: Iterable[str], added: Iterable[Bullet]) -> dict[str, Any]:
+def compacted(done: Compaction, removed: Sequence[Bullet], added: Iterable[Bullet]) -> dict[str, Any]:
     """Every tiered event up to ``through`` has left Y's raw part; these bullets went and came."""
-    return {**asdict(done), "removed": sorted(removed), "added": [bullet_entry(bullet) for bullet in added]}
+    return {
+        **asdict(done),
+        "removed": sorted(bullet.id for bullet in removed),
+        "added": [bullet_entry(bullet, removed) for bullet in added],
+    }
 
 
 def compaction_of(data: Mapping[str, Any]) -> Compaction:
@@ -68,20 +75,47 @@ def imported(
     }
 
 
-def bullet_entry(bullet: Bullet) -> dict[str, Any]:
-    """A bullet without the words and hashes that follow from the tape."""
-    return {
+def bullet_entry(bullet: Bullet, gone: Sequence[Bullet] = ()) -> dict[str, Any]:
+    """A bullet without the words and hashes that follow from the tape.
+
+    Where it stands for all that bullets stood for that are ``gone`` now, it names those and only what it adds to them:
+    a ledger that wrote down all numbers each time would grow with the square of the conversation.
+    """
+    heirlooms, own = _inheritance(bullet.seqs, gone)
+    entry = {
         "id": bullet.id,
         "form": bullet.form,
         "generation": bullet.generation,
         "protected": bullet.protected,
         "text": None if bullet.spans else bullet.text,
         "spans": [list(span) for span in bullet.spans],
-        "seqs": pack(bullet.seqs),
+        "seqs": pack(own),
     }
+    return {**entry, "inherits": heirlooms} if heirlooms else entry
+
+
+def _inheritance(seqs: Sequence[int], gone: Sequence[Bullet]) -> tuple[list[str], Collection[int]]:
+    """The ids of the largest bullets whose events are all among ``seqs``, and the numbers that these leave."""
+    if len(seqs) <= FEW:
+        return [], seqs
+    every, left = frozenset(seqs), set(seqs)
+    ids: list[str] = []
+    for bullet in sorted(gone, key=lambda bullet: (-len(bullet.seqs), bullet.id)):
+        if len(bullet.seqs) <= FEW:
+            break
+        if bullet.seqs[0] in every and every.issuperset(bullet.seqs) and not left.isdisjoint(bullet.seqs):
+            ids.append(bullet.id)
+            left.difference_update(bullet.seqs)
+    return ids, left
+
+
+def inherited(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ids of the bullets, live until now, whose events this one stands for too."""
+    return tuple(entry.get("inherits", ()))
 
 
 def bullet_seqs(entry: Mapping[str, Any]) -> tuple[int, ...]:
+    """The events that it names itself; ``memory/bullet_fold.py`` knows all that it stands for."""
     return unpack(entry["seqs"])
 
 
@@ -103,12 +137,13 @@ def flaw_in(entry: str, data: Mapping[str, Any]) -> str | None:
             _ = data["generation"] + data["demoted_through"] + data["compacted_through"]
             _ = [(held["seq"] + 0, bullet_spans(held)) for held in data["held"]]
             _read_bullets(data["bullets"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         return f"cannot be folded ({type(error).__name__}: {error})"
     return None
 
 
 def _read_bullets(entries: Iterable[Mapping[str, Any]]) -> None:
     for entry in entries:
-        _ = bullet_seqs(entry)[0], bullet_spans(entry), str(entry["id"] + entry["form"]), entry["generation"] + 0
+        _ = (*bullet_seqs(entry), *inherited(entry))[0], bullet_spans(entry)
+        _ = entry["id"] + entry["form"], entry["generation"] + 0
         _ = entry["protected"], entry["text"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from memory import bullet_rows, tier_ledger
+from memory.bullet_fold import BulletFold, BulletLine
 from memory.errors import UnknownId
-from memory.json_text import dump, load
+from memory.json_text import dump
 from memory.rebuild import bullet_of, thread_of
 from memory.record_tracing import trace
 from memory.store import CONVERSATION, MemoryStore
@@ -91,24 +91,29 @@ def _live_bullet(store: MemoryStore, id: str, kind: str, forms: Collection[Bulle
 
 
 def _former_bullet(store: MemoryStore, id: str, kind: str) -> Bullet | None:
+    """The bullet as the last compaction left it that made it."""
     with store.reading() as db:
-        rows = db.execute(
-            "SELECT data FROM ledger WHERE kind = ? AND entry IN (?, ?) AND instr(data, ?) ORDER BY n DESC",
-            (kind, tier_ledger.COMPACTED, tier_ledger.IMPORTED, dump(id)),
+        last = db.execute(
+            "SELECT max(n) FROM ledger, json_each(data, iif(entry = ?2, '$.added', '$.bullets')) AS made"
+            " WHERE kind = ?1 AND entry IN (?2, ?3) AND instr(data, ?4) AND json_extract(made.value, '$.id') = ?4",
+            (kind, tier_ledger.COMPACTED, tier_ledger.IMPORTED, id),
         )
-        texts = [str(row[0]) for row in rows]
-    for data in map(load, texts):
-        for entry in [*data.get("added", ()), *data.get("bullets", ())]:
-            if entry["id"] == id:
-                return _bullet_of(store, entry)
-    return None
+        n = last.fetchone()[0]
+    if n is None:
+        return None
+    fold = BulletFold()
+    for entry in store.ledger(kind, [tier_ledger.COMPACTED, tier_ledger.IMPORTED]):
+        if entry.n <= n:
+            fold.take(entry.entry, entry.data)
+    line = fold.get(id)
+    return None if line is None else _bullet_of(store, line)
 
 
-def _bullet_of(store: MemoryStore, entry: Mapping[str, Any]) -> Bullet:
-    seqs = tier_ledger.bullet_seqs(entry)
+def _bullet_of(store: MemoryStore, line: BulletLine) -> Bullet:
+    seqs = line.seqs()
     events = {event.seq: event for event in store.events_at(seqs)}
     chunks = store.chunks_of(seqs)
-    return bullet_of(entry, events, {seq: [chunk.hash for chunk in pieces] for seq, pieces in chunks.items()})
+    return bullet_of(line, events, {seq: [chunk.hash for chunk in pieces] for seq, pieces in chunks.items()})
 
 
 def _collision(id: str, found: Sequence[RecalledSource]) -> str | None:

@@ -7,7 +7,7 @@ deterministic excerpts take over and a notice says so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 
@@ -146,7 +146,7 @@ class Compactor:
         if plan is None:
             return None
         if self._given_up is not None and plan.prompts:
-            return await self._by_excerpts(self._given_up)
+            return await self._swap_in(plan, failure=self._given_up)
         return await self._carry_out(plan)
 
     async def _by_ledger_alone(self) -> Compaction | None:
@@ -154,30 +154,39 @@ class Compactor:
         return await self._carry_out(plan) if plan is not None and _is_covered(plan) else None
 
     async def _carry_out(self, plan: CompactionPlan) -> Compaction | None:
-        self._compacting = True
-        try:
-            return await self._swapped_in(plan)
-        finally:
-            self._compacting = False
-
-    async def _swapped_in(self, plan: CompactionPlan) -> Compaction | None:
         made_by = LEDGER if _is_covered(plan) else self._model.name
         self._emit(Compacting(plan.items_in, made_by))
-        started = monotonic()
-        replies, failure = await self._ask(plan)
-        if plan.prompts and not any(replies):
-            return await self._failed(failure or "the summariser gave no answer")
-        done = await self._memory.run(
-            self._memory.queue.apply_compaction,
-            plan,
-            replies,
-            made_by=self._model.name,
-            seconds=monotonic() - started,
-            failure=failure,
+        self._compacting = True
+        try:
+            started = monotonic()
+            replies, failure = await self._ask(plan)
+            if plan.prompts and not any(replies):
+                return await self._failed(plan, failure or "the summariser gave no answer")
+            done = await self._swap_in(plan, replies, seconds=monotonic() - started, failure=failure)
+        finally:
+            self._compacting = False
+        if done is not None and plan.prompts:
+            self._count(done)
+        return done
+
+    async def _swap_in(
+        self,
+        plan: CompactionPlan,
+        replies: Sequence[str | None] = (),
+        *,
+        seconds: float = 0.0,
+        failure: str | None = None,
+    ) -> Compaction | None:
+        """Work out what the replies come to beside the conversation, and swap it in; None where that is stale by then.
+
+        Without replies, what the ledger does not cover keeps excerpts of its own words.
+        """
+        queue = self._memory.queue
+        next = await self._memory.read(
+            queue.work_out, plan, replies, made_by=self._model.name, seconds=seconds, failure=failure
         )
+        done = await self._memory.run(queue.swap_in, next)
         if done is not None:
-            if plan.prompts:
-                self._count(done)
             self._emit(MemoryChanged())
         return done
 
@@ -212,19 +221,14 @@ class Compactor:
                 failure = str(error) if isinstance(error, OttoError) else f"{self._model.name} failed: {error!r}."
         return replies, failure
 
-    async def _failed(self, reason: str) -> Compaction | None:
+    async def _failed(self, plan: CompactionPlan, reason: str) -> Compaction | None:
         """Nothing came back: leave everything as it is, and after some failures in a row stop asking."""
         self._failures += 1
         if self._failures < MOST_FAILURES:
             self._emit(Notice(f"The memory could not be summarised, so it waits for the next turn. {reason}"))
             return None
         self._give_up(reason)
-        return await self._by_excerpts(reason)
-
-    async def _by_excerpts(self, reason: str) -> Compaction:
-        done = await self._memory.run(self._memory.queue.compact_by_excerpts, reason)
-        self._emit(MemoryChanged())
-        return done
+        return await self._swap_in(plan, failure=reason)
 
     def _count(self, done: Compaction) -> None:
         shrank = done.tokens_after < done.tokens_before

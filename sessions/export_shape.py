@@ -217,7 +217,8 @@ class LedgerBullet(_Open):
     protected: bool
     text: Text | None
     spans: list[Span]
-    seqs: Annotated[list[SeqRange], Field(min_length=1)]
+    seqs: list[SeqRange]
+    inherits: list[BulletId] = []
 
 
 class LedgerData(_Open):

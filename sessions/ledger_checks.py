@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory.bullet_fold import BulletFold
 from memory.ledger_fold import batch_of
 from memory.observations import DROPS, OBSERVATIONS, RECORD_ENTRIES, REFLECTIONS, InvalidRecord
 from memory.rebuild import thread_of
@@ -27,8 +28,8 @@ from sessions.export_shape import (
     refused,
 )
 
-MOST_REFERENCES = 20_000_000
-"""Events behind all live bullets of one queue, counted once for each bullet."""
+MOST_STEPS = 20_000_000
+"""To find all events behind all live bullets of one queue, a step for each line of the ledger and each event."""
 
 _SHAPES: Mapping[str, type[LedgerData]] = {
     HELD: HeldData,
@@ -66,7 +67,7 @@ def ledger_of(rows: Sequence[LedgerRow], events: Sequence[Event]) -> list[Ledger
         if row.kind not in queues:
             queues[row.kind] = _Queue(tiered.get(thread_of(row.kind), []))
         entry = LedgerEntry(row.n, row.kind, row.entry, row.t, row.data)
-        queues[row.kind].take(f"{at}.data", data)
+        queues[row.kind].take(f"{at}.data", row, data)
         if row.entry in RECORD_ENTRIES:
             queues[row.kind].take_records(f"{at}.data", entry)
         entries.append(entry)
@@ -82,21 +83,20 @@ class _Queue:
         self._events = {event.seq: event for event in tiered}
         self._seqs = [event.seq for event in tiered]
         self._numbers = {event.id: event.seq for event in tiered}
-        self._live: dict[str, tuple[str, LedgerBullet]] = {}
+        self._bullets = BulletFold()
+        self._made_at: dict[str, str] = {}
         self._observed: set[str] = set()
 
-    def take(self, at: str, data: Any) -> None:
+    def take(self, at: str, row: LedgerRow, data: Any) -> None:
         if isinstance(data, CompactedData):
-            for id in data.removed:
-                self._live.pop(id, None)
-            self._add(f"{at}.added", data.added)
+            self._check_bullets(f"{at}.added", data.added)
         elif isinstance(data, ImportedData):
-            self._live.clear()
-            self._add(f"{at}.bullets", data.bullets)
+            self._check_bullets(f"{at}.bullets", data.bullets)
             for place, held in enumerate(data.held):
                 self._check_held(f"{at}.held[{place}]", held.seq, held.spans)
         elif isinstance(data, HeldData):
             self._check_held(at, data.seq, data.spans)
+        self._bullets.take(row.entry, row.data)
 
     def take_records(self, at: str, entry: LedgerEntry) -> None:
         """What a batch of records names must be there, and there before it."""
@@ -124,13 +124,15 @@ class _Queue:
                     )
 
     def check_live_bullets(self) -> None:
-        references = 0
-        for at, bullet in self._live.values():
-            references += sum(last - first + 1 for first, last in bullet.seqs)
-            if references > MOST_REFERENCES:
-                raise refused(f"{at}.seqs", "is one of too many references for any session")
+        left = MOST_STEPS
+        for line in self._bullets:
+            try:
+                left -= len(line.seqs(most=left)) + 1
+            except ValueError:
+                at = self._made_at[line.entry["id"]]
+                raise refused(f"{at}.seqs", "is one of too many references for any session") from None
 
-    def _add(self, at: str, bullets: Sequence[LedgerBullet]) -> None:
+    def _check_bullets(self, at: str, bullets: Sequence[LedgerBullet]) -> None:
         """Bullets that are gone by now are checked too: a citation of one leads back for good."""
         for number, bullet in enumerate(bullets):
             here = f"{at}[{number}]"
@@ -142,11 +144,16 @@ class _Queue:
                 there = bisect_right(self._seqs, last) - bisect_left(self._seqs, first)
                 if there != last - first + 1:
                     raise refused(f"{here}.seqs[{place}]", "leads to events that are not on the tape")
+            for place, id in enumerate(bullet.inherits):
+                if id not in self._bullets:
+                    raise refused(f"{here}.inherits[{place}]", "is no bullet that stood before this one")
+            if not bullet.seqs and (bullet.spans or not bullet.inherits):
+                raise refused(f"{here}.seqs", "is empty, so the bullet leads to nothing")
             if bullet.spans:
                 _check_end(f"{here}.spans", bullet.spans, self._events[bullet.seqs[0][0]])
             elif bullet.text is None:
                 raise refused(f"{here}.text", "is null, and no spans say where the words stand")
-            self._live[bullet.id] = (here, bullet)
+            self._made_at[bullet.id] = here
 
     def _check_held(self, at: str, seq: int, spans: Sequence[Sequence[int]]) -> None:
         if seq not in self._events:

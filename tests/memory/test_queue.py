@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from memory.queue import EXCERPTS, HARD_CEILING, TieredQueue
+from memory import compaction, tier_ledger
+from memory.errors import StoreUnavailable
+from memory.next_generation import EXCERPTS
+from memory.queue import HARD_CEILING, TieredQueue
 from memory.rebuild import rebuild
+from memory.retrieval import recall_id
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import Compaction, Demotion, NewEvent
 from memory.verify import verify
 from tests.memory.conversations import answered, said, turns
-from tests.memory.summarizers import ADVERSARIES, Summarizer, honest, nothing, raises
+from tests.memory.summarizers import ADVERSARIES, Summarizer, honest, nothing, omits_a_third, raises
 
 MakeQueue = Callable[..., TieredQueue]
 
@@ -343,3 +348,111 @@ def test_two_kinds_share_a_store_and_never_mix(store: MemoryStore) -> None:
 def test_budgets_that_cannot_work_are_refused(store: MemoryStore) -> None:
     with pytest.raises(ValueError, match="too small"):
         TieredQueue(store, x_budget=10, y_budget=20)
+
+
+def test_what_cannot_be_compacted_is_told_and_is_no_failure_of_what_was_said(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> int:
+        raise StoreUnavailable("The disk is full.")
+
+    queue = small(store, None, auto_compact=False)
+    events = turns(300)
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "replace_bullets", full)
+        while queue.snapshot().notice is None:
+            last = queue.append(next(events))
+        assert store.event(last.seq) == last
+        assert "The disk is full." in (queue.snapshot().notice or "")
+        assert queue.append(next(events)).seq == last.seq + 1
+    assert_sound(store)
+    queue.append(next(events))
+    assert queue.generation == 1
+    assert queue.snapshot().notice is None
+    assert_sound(store)
+
+
+def test_what_comes_after_a_turn_that_has_left_x_belongs_to_it(store: MemoryStore) -> None:
+    """As in a session that came without its newest turns: everything is behind bullets, and a reply comes."""
+    queue = small(store, y_budget=1_000)
+    for event in turns(8):
+        queue.append(event)
+    bullets = compaction.build(
+        compaction.plan(
+            generation=0, raw=queue.overflow + queue.recent_items, bullets=(), protect=True, reabstract=True
+        ),
+        (),
+        lambda seq: (),
+    ).bullets
+    last = queue.recent_items[-1].event.seq
+    data = tier_ledger.imported(generation=1, demoted_through=last, compacted_through=last, bullets=bullets, held={})
+    store.record(CONVERSATION, tier_ledger.IMPORTED, data)
+    rebuild(store)
+    again = small(store, restore=True)
+    assert again.recent_items == []
+    again.append(answered(8, "One more thing."))
+    assert again.recent_items[0].turn == last - 1
+    assert_sound(store)
+
+
+def test_the_ledger_grows_with_the_conversation_and_not_with_its_square(store: MemoryStore) -> None:
+    queue = small(store)
+
+    def written(first: int, count: int) -> int:
+        """What these turns add to the ledger, in characters."""
+        before = store.reader().execute("SELECT coalesce(sum(length(data)), 0) FROM ledger").fetchone()[0]
+        for event in turns(count, first=first):
+            queue.append(event)
+        after = store.reader().execute("SELECT sum(length(data)) FROM ledger").fetchone()[0]
+        return int(after - before)
+
+    written(0, 100)
+    early = written(100, 150)
+    written(250, 400)
+    assert written(650, 150) < 1.3 * early
+    assert queue.generation > 100
+    assert_sound(store)
+
+
+def test_every_bullet_that_ever_stood_leads_to_what_it_stood_for(store: MemoryStore) -> None:
+    queue = small(store, omits_a_third, y_budget=900)
+    stood: dict[str, tuple[int, ...]] = {}
+
+    def note(done: Compaction) -> None:
+        stood.update({bullet.id: bullet.seqs for bullet in queue.bullets})
+
+    queue.on_compaction = note
+    for event in turns(250):
+        queue.append(event)
+    assert queue.generation > 10
+    assert any(entry.data["added"] and "inherits" in str(entry.data) for entry in store.ledger(entry="compacted"))
+    for id, seqs in stood.items():
+        assert tuple(event.seq for event in recall_id(store, id).events) == seqs
+
+
+def test_a_turn_costs_the_same_work_however_much_is_in_view(store: MemoryStore) -> None:
+    def work_of(new: NewEvent) -> int:
+        """Function calls, by Python or from it."""
+        calls = 0
+
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        sys.setprofile(count)
+        try:
+            queue.append(new)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    queue = TieredQueue(store, x_budget=1_500, y_budget=80_000, auto_compact=False)
+    events = (said(number, f"Yes, {number % 10}.") for number in range(3_000))
+    for _ in range(20):
+        queue.append(next(events))
+    early = work_of(next(events))
+    for _ in range(1_500):
+        queue.append(next(events))
+    assert len(queue.recent_items) > 200
+    assert len(queue.overflow) > 1_000
+    assert work_of(next(events)) < 1.5 * early

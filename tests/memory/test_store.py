@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory import schema
+from memory import chunk_rows, schema
 from memory.database import connect
 from memory.errors import (
     EventConflict,
@@ -23,7 +23,7 @@ from memory.errors import (
 )
 from memory.queue import TieredQueue
 from memory.store import MemoryStore
-from memory.values import NewEvent
+from memory.values import Event, NewEvent
 from memory.verify import verify
 from tests.memory.conversations import said, turns
 from tests.memory.summarizers import honest
@@ -120,6 +120,106 @@ def test_a_transaction_that_fails_leaves_nothing(store: MemoryStore) -> None:
         store.append(said(1, "hello"))
         raise RuntimeError
     assert store.counts().events == 0
+
+
+def test_what_fails_inside_a_transaction_is_undone_alone(store: MemoryStore) -> None:
+    with store.transaction():
+        store.append(said(1, "hello"))
+        with pytest.raises(RuntimeError), store.transaction():
+            store.append(said(2, "not this"))
+            store.set_meta("half", "done")
+            raise RuntimeError
+        store.append(said(3, "and on"))
+    assert [event.id for event in store.events()] == ["q1", "q3"]
+    assert store.get_meta("half") is None
+    assert verify(store).checks[0].ok
+
+
+def test_a_conflict_inside_a_transaction_costs_nothing_else(store: MemoryStore) -> None:
+    with store.transaction():
+        store.append(said(1, "hello"))
+        with pytest.raises(EventConflict):
+            store.append(said(1, "something else"))
+    assert [event.text for event in store.events()] == ["hello"]
+
+
+def test_nothing_is_written_to_a_closed_store_and_it_is_not_called_damaged(path: Path) -> None:
+    store = MemoryStore(path)
+    store.append(said(1, "hello"))
+    store.close()
+    with pytest.raises(StoreUnavailable, match="has been closed"):
+        store.append(said(2, "anyone there?"))
+    with pytest.raises(StoreUnavailable, match="has been closed"), store.transaction():
+        pass
+
+
+def test_threads_that_have_ended_hold_no_connection(store: MemoryStore) -> None:
+    held = len(_open_files(store.path))
+    for _ in range(20):
+        thread = threading.Thread(target=store.counts)
+        thread.start()
+        thread.join()
+    assert len(_open_files(store.path)) <= held + 4
+
+
+def _open_files(path: Path) -> list[str]:
+    """What this process has open of a tape and the files beside it."""
+    links = [link for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    return [name for link in links if (name := str(link.readlink())).startswith(str(path))]
+
+
+def test_nobody_waits_while_a_large_event_is_cut(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    cutting, go_on = threading.Event(), threading.Event()
+    prepare = chunk_rows.prepare
+
+    def slow(event: Event) -> list[chunk_rows.Piece]:
+        cutting.set()
+        assert go_on.wait(30)
+        return prepare(event)
+
+    monkeypatch.setattr("memory.chunk_rows.prepare", slow)
+    queue = TieredQueue(store, x_budget=200, y_budget=400, auto_compact=False)
+    with ThreadPoolExecutor(1) as thread:
+        appending = thread.submit(queue.append, said(1, "very long"))
+        assert cutting.wait(30)
+        store.set_meta("meanwhile", "written")
+        go_on.set()
+        appending.result()
+    assert store.get_meta("meanwhile") == "written"
+
+
+def test_what_is_sent_again_is_not_cut_again(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[str] = []
+    prepare = chunk_rows.prepare
+
+    def counted(event: Event) -> list[chunk_rows.Piece]:
+        cut.append(event.id)
+        return prepare(event)
+
+    monkeypatch.setattr("memory.chunk_rows.prepare", counted)
+    for _ in range(3):
+        store.append(said(1, "hello"))
+    assert cut == ["q1"]
+
+
+@pytest.mark.parametrize(("role", "kind"), [("boss", "message"), ("user", "rumour"), ("", "message"), ("user", "")])
+def test_a_role_or_kind_that_does_not_exist_is_refused(store: MemoryStore, role: str, kind: str) -> None:
+    with pytest.raises(ValueError, match="no event has"):
+        store.append(NewEvent(text="psst", role=role, kind=kind))
+    assert store.counts().events == 0
+
+
+def test_counting_reads_no_rows_of_the_tape(store: MemoryStore) -> None:
+    statements: list[str] = []
+    store.append(said(1, "hello"))
+    reader = store.reader()
+    reader.set_trace_callback(statements.append)
+    store.counts()
+    reader.set_trace_callback(None)
+    assert len(statements) == 3
+    for statement in statements:
+        plan = " ".join(row["detail"] for row in reader.execute(f"EXPLAIN QUERY PLAN {statement}"))
+        assert "USING COVERING INDEX" in plan, plan
 
 
 def test_readers_do_not_wait_for_the_writer(store: MemoryStore) -> None:

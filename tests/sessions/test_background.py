@@ -6,11 +6,14 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory.embeddings import EmbedderChoice
 from memory.errors import StoreUnavailable
+from memory.next_generation import NextGeneration
+from memory.queue import TieredQueue
 from sessions.events import Compacting, Notice, SessionEvent
 from sessions.library import Library
 from sessions.options import Options
@@ -95,7 +98,7 @@ async def test_a_compaction_that_cannot_be_written_is_told_and_tried_again(
     await talk(session, 1)
     assert session._memory is not None
     with monkeypatch.context() as patch:
-        patch.setattr(session._memory.queue, "apply_compaction", full)
+        patch.setattr(session._memory.queue, "swap_in", full)
         number = 1
         while not notices(events):
             await talk(session, 1, first=number)
@@ -128,6 +131,30 @@ async def test_nothing_is_called_a_compaction_before_one_has_begun(session: Sess
         await talk(session, 1, first=len(events))
     await session.drain()
     assert not (await session.snapshot()).compacting
+
+
+async def test_a_turn_does_not_wait_while_bullets_are_worked_out(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    work_out = TieredQueue.work_out
+
+    def slow(*args: Any, **more: Any) -> NextGeneration:
+        begun.set()
+        assert go_on.wait(30)
+        return work_out(*args, **more)
+
+    monkeypatch.setattr(TieredQueue, "work_out", slow)
+    number = 0
+    while not begun.is_set():
+        await talk(session, 1, first=number)
+        await asyncio.sleep(0)
+        number += 1
+    await talk(session, 2, first=number)
+    assert (await session.snapshot()).compacting
+    go_on.set()
+    await session.drain()
+    assert (await session.snapshot()).generation > 0
 
 
 async def test_no_text_leaves_the_machine_once_a_local_model_answers(session: Session, hosted: TinyEmbedder) -> None:

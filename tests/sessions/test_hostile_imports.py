@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from memory.bullet_fold import BulletFold
 from memory.errors import StoreUnavailable
 from memory.store import MemoryStore
+from memory.tier_ledger import COMPACTED
 from memory.verify import verify
 from sessions import importing, tapes
 from sessions.errors import ImportRefused
@@ -195,6 +197,41 @@ def test_references_of_ledger_bullets_cannot_be_used_to_fill_the_memory(
     compacted["data"]["added"][0]["seqs"] = [[1, 2**53]]
     (tmp_path / "a.json").write_text(json.dumps(document))
     assert refusal_of(options, tmp_path / "a.json").startswith("tape.ledger[")
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"inherits": ["0123456789ab"]}, "inherits[0]: is no bullet that stood before"),
+        ({"inherits": "all"}, "inherits"),
+        ({"seqs": []}, "seqs: is empty"),
+    ],
+)
+def test_a_bullet_of_the_ledger_inherits_only_from_what_stood_before_it(
+    options: Options, tmp_path: Path, sound: bytes, fields: dict[str, object], named: str
+) -> None:
+    document = json.loads(sound)
+    place, compacted = next(
+        (place, row) for place, row in enumerate(document["tape"]["ledger"]) if row["entry"] == "compacted"
+    )
+    compacted["data"]["added"][0].update(fields)
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    assert refusal_of(options, tmp_path / "a.json").startswith(f"tape.ledger[{place}].data.added[0].{named}")
+
+
+def test_bullets_that_inherit_from_each_other_many_times_over_are_walked_once() -> None:
+    """Two parents each, for a hundred generations: as many ways back as there are atoms, and 200 lines."""
+    fold = BulletFold()
+    names = ["a", "b"]
+    fold.take(COMPACTED, {"removed": [], "added": [{"id": name, "seqs": [[1, 2]]} for name in names]})
+    for _ in range(100):
+        added = [{"id": name, "seqs": [], "inherits": names} for name in names]
+        fold.take(COMPACTED, {"removed": names, "added": added})
+    line = fold.get("a")
+    assert line is not None
+    assert line.seqs(most=1_000) == (1, 2)
+    with pytest.raises(ValueError, match="more than 50 steps"):
+        line.seqs(most=50)
 
 
 def test_hidden_text_in_what_is_refused_does_not_reach_the_sentence(

@@ -310,7 +310,7 @@ class ObservingWorker:
         return LedgerNow(
             state,
             Gauge(raw_tokens(store, unread_after), settings.observe_after_tokens),
-            Gauge(raw_tokens(store, state.reflected_through), settings.reflect_after_tokens),
+            Gauge(raw_tokens(store, max(begin, state.reflected_through)), settings.reflect_after_tokens),
             unread_after,
         )
 

@@ -107,7 +107,9 @@ class OttoApp(App[str | None]):
         for event in XTermParser().feed(self._typed):
             self.post_message(event)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
+        # Keys wait in the app's own queue meanwhile; without a focus they would go nowhere.
+        await self.chat.ready.wait()
         # Textual paints nothing until the app is mounted; what comes by the app's own queue is after that.
         self.call_later(self._paint_first)
 
@@ -172,6 +174,7 @@ class OttoApp(App[str | None]):
 
     def _fatal_error(self) -> None:
         # Textual would print a trace with the values of variables, keys among them.
+        self.chat.ready.set()
         self._close_messages_no_wait()
 
     def copy_to_clipboard(self, text: str) -> None:

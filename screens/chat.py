@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -80,6 +81,8 @@ class ChatScreen(Screen[None]):
         self.commands = ChatCommands(self)
         self._notices = list(surroundings.notices)
         self._held: Draft | None = None
+        self.ready = asyncio.Event()
+        """The prompt has the focus and takes keys."""
         self._paced = Paced(self._reread_memory)
         self._interruption = Interruption()
 
@@ -95,6 +98,10 @@ class ChatScreen(Screen[None]):
                 yield self.box
             yield self.side
         yield Footer()
+
+    def on_screen_resume(self) -> None:
+        # The focus is set at the end of this event.
+        self.call_next(self.ready.set)
 
     def on_mount(self) -> None:
         self._beat = self.set_interval(BEAT, self.show_status, pause=True)

@@ -145,7 +145,8 @@ class SessionsScreen(Screen[str | None]):
             self._table.list.focus()
 
     def action_search(self) -> None:
-        self.query_one(Input).focus()
+        # At once, unlike focus(): what is typed next may have been typed already.
+        self.set_focus(self.query_one(Input))
 
     def action_back(self) -> None:
         search = self.query_one(Input)

@@ -7,6 +7,9 @@ from tests.trials.terminal import ENTER, F4, QUIT, READY
 from tests.vendors import Reply
 
 LONG = tuple(f"slow{number:02} " for number in range(40))
+LISTED = "v Re-embed"
+"""What stands at the foot of the list while it takes keys."""
+
 CTRL_N = "\x0e"
 
 
@@ -24,8 +27,12 @@ def test_each_answer_lands_in_its_own_session(machine: Machine) -> None:
         window.wait_for("Short and quick.", gone=["slow"])
 
         window.type(F4)
-        window.wait_for("a long story", "a quick question")
-        window.type("long", ENTER)
+        window.wait_for("a long story", "a quick question", LISTED)
+        window.type("/", *"long")
+        window.wait_for("a long story", gone=["a quick question"])
+        window.type(ENTER)
+        window.wait_for(LISTED)
+        window.type(ENTER)
         window.wait_for("slow19", "esc stops", gone=["Short and quick.", "slow20"])
         vendor.release()
         window.wait_for("slow39", gone=["esc stops"])

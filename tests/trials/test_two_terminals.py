@@ -7,6 +7,8 @@ import sqlite3
 from tests.trials.machine import Machine
 from tests.trials.terminal import ENTER, QUIT, READY
 
+ELSEWHERE = "This session is open in another Otto (process"
+
 
 def test_the_second_one_reads_only_and_says_so(machine: Machine) -> None:
     vendor = machine.vendor
@@ -17,9 +19,10 @@ def test_the_second_one_reads_only_and_says_so(machine: Machine) -> None:
         first.wait_for("Hello, first.", gone=["esc stops"])
 
         with machine.window("-c") as second:
-            second.wait_for("Hello, first.", "is open in another Otto", "read-only")
+            second.wait_for("Hello, first.", ELSEWHERE, "read-only: ", READY)
+            assert second.flat.count(ELSEWHERE) == 1
             second.type("two from the second", ENTER)
-            second.wait_for("/fork makes a copy", "two from the second")
+            second.wait_for("makes a copy to go on in.", "▌ two from the second")
             assert len(vendor.chats) == 1
 
             vendor.say("Hello again, first.")
@@ -53,9 +56,9 @@ def test_a_fork_goes_on_where_the_other_one_is_read_only(machine: Machine) -> No
         first.wait_for("Hello, first.", gone=["esc stops"])
         (session,) = machine.json("sessions")
         second.type(f"/resume {session['id']}", ENTER)
-        second.wait_for("Hello, first.", "read-only")
+        second.wait_for("Hello, first.", "read-only: ")
         second.type("/fork", ENTER)
-        second.wait_for("This is the fork", gone=["read-only"])
+        second.wait_for("This is the fork.", gone=["read-only"])
         vendor.say("Hello, second.")
         second.type("two", ENTER)
         second.wait_for("Hello, second.", gone=["esc stops"])

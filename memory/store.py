@@ -1,23 +1,22 @@
 """``MemoryStore``: one session's tape file, and the tables that are derived from it.
 
-Thread-safe: one writer connection behind a lock, one read connection for each thread that reads (WAL, so a reader
-never waits for the writer). Every write is a transaction. The engine of seed 000, "Storage", on the tape of seed 004.
+Thread-safe (``memory/connections.py``). Every write is a transaction. The engine of seed 000, "Storage", on the tape of
+seed 004.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from memory import bullet_rows, chunk_rows, event_rows, pending_rows
-from memory.database import connect, connect_reader, readable_errors
-from memory.errors import EventConflict, StoreReadOnly, StoreUnavailable, UnknownId
+from memory.connections import Connections
+from memory.errors import EventConflict, UnknownId
 from memory.json_text import dump, load
 from memory.text import storable
 from memory.tier_ledger import COMPACTED, IMPORTED, CompactionMark
@@ -25,10 +24,6 @@ from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent, Voi
 
 CONVERSATION = "message"
 """The namespace of a session's own queue (seed 000: ``kind``)."""
-
-_OUTERMOST = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
-_INNER = ("SAVEPOINT joined", "RELEASE joined", ("ROLLBACK TO joined", "RELEASE joined"))
-"""How a transaction begins, is kept, and is undone."""
 
 
 def utc_now() -> datetime:
@@ -84,15 +79,6 @@ class LedgerEntry:
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """One thread's read connection. SQLite crashes where one is closed that is in use."""
-
-    connection: sqlite3.Connection
-    in_use: threading.RLock = field(default_factory=threading.RLock)
-    thread: threading.Thread = field(default_factory=threading.current_thread)
-
-
 class MemoryStore:
     """A tape file, opened. Close it, or use it as a context manager.
 
@@ -105,24 +91,11 @@ class MemoryStore:
         self.path = Path(path)
         self.read_only = read_only
         self.now = now
-        self._writer = connect(self.path, read_only=read_only)
-        self._write_lock = threading.RLock()
-        self._depth = 0
-        self._local = threading.local()
-        self._readers: list[_Reader] = []
-        self._readers_lock = threading.Lock()
-        self._closed = False
+        self._connections = Connections(self.path, read_only=read_only)
 
     def close(self) -> None:
         """Close every connection, as soon as what is being read and written has been. Safe to call twice."""
-        with self._readers_lock:
-            self._closed = True
-            readers, self._readers = self._readers, []
-        for reader in readers:
-            with reader.in_use:
-                reader.connection.close()
-        with self._write_lock:
-            self._writer.close()
+        self._connections.close()
 
     def __enter__(self) -> Self:
         return self
@@ -132,8 +105,7 @@ class MemoryStore:
 
     # -- connections -------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """The writer connection inside one transaction.
 
         A use inside another joins it: if it fails, what it wrote is undone alone; if the outermost one does, with it.
@@ -141,27 +113,9 @@ class MemoryStore:
         Raises:
             StoreReadOnly, StoreUnavailable: nothing of the outermost one was written.
         """
-        if self.read_only:
-            raise StoreReadOnly(f"{self.path} is open for reading only, so this was not written.")
-        with self._write_lock, readable_errors(self.path):
-            if not self._depth:
-                self._refuse_closed()
-            begin, keep, undo = _INNER if self._depth else _OUTERMOST
-            self._writer.execute(begin)
-            self._depth += 1
-            try:
-                yield self._writer
-                self._writer.execute(keep)
-            except BaseException:
-                # Some errors, such as a full disk, have undone everything already.
-                for statement in undo if self._writer.in_transaction else ():
-                    self._writer.execute(statement)
-                raise
-            finally:
-                self._depth -= 1
+        return self._connections.transaction()
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection to read from, which must not be used afterwards. It never waits for the writer.
 
         It is this thread's own and sees what is committed; inside a transaction of this thread it is the writer's, and
@@ -170,42 +124,11 @@ class MemoryStore:
         Raises:
             StoreUnavailable, StoreDamaged: the file cannot be read, or the store has been closed.
         """
-        with readable_errors(self.path):
-            if self._depth and self._write_lock.acquire(blocking=False):
-                try:
-                    yield self._writer
-                finally:
-                    self._write_lock.release()
-            else:
-                reader = self._own_reader()
-                with reader.in_use:
-                    self._refuse_closed()
-                    yield reader.connection
+        return self._connections.reading()
 
     def reader(self) -> sqlite3.Connection:
         """This thread's own read connection, where it is known that nobody closes the store meanwhile."""
-        return self._own_reader().connection
-
-    def _own_reader(self) -> _Reader:
-        reader: _Reader | None = getattr(self._local, "reader", None)
-        if reader is None:
-            with self._readers_lock:
-                self._refuse_closed()
-                reader = _Reader(connect_reader(self.path))
-                self._let_ended_threads_go()
-                self._readers.append(reader)
-            self._local.reader = reader
-        return reader
-
-    def _let_ended_threads_go(self) -> None:
-        for reader in self._readers:
-            if not reader.thread.is_alive():
-                reader.connection.close()
-        self._readers = [reader for reader in self._readers if reader.thread.is_alive()]
-
-    def _refuse_closed(self) -> None:
-        if self._closed:
-            raise StoreUnavailable(f"{self.path} has been closed. Open the session again.")
+        return self._connections.reader()
 
     # -- the tape ----------------------------------------------------------------------------------------------
 

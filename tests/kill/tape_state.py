@@ -36,7 +36,7 @@ class UnkilledRun:
             # The trace runs before the statement, and a reader sees what is committed: each commit adds what was
             # there before it.
             watcher = store.reader()
-            store._writer.set_trace_callback(
+            store._connections.writer.set_trace_callback(
                 lambda sql: self.states.append(state_of(watcher)) if sql == "COMMIT" else None
             )
             queue = open_queue(store)
@@ -44,7 +44,7 @@ class UnkilledRun:
             for step in steps:
                 step.do(queue)
                 self.after.append(len(self.states))
-            store._writer.set_trace_callback(None)
+            store._connections.writer.set_trace_callback(None)
             self.states.append(state_of(watcher))
             self.generations = queue.generation
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,11 @@ from memory.embeddings import EmbedderChoice
 from memory.errors import StoreUnavailable
 from memory.next_generation import NextGeneration
 from memory.queue import TieredQueue
-from sessions.events import Compacting, Notice, SessionEvent
-from sessions.library import Library
+from sessions.events import Compacting
 from sessions.options import Options
 from sessions.session import Session
 from tests.memory.embedders import TinyEmbedder
+from tests.sessions.listening import heard, notices, talk, until
 from tests.sessions.scripted_model import ScriptedModel
 
 MANY_CHUNKS = "One paragraph of many, and each of them is long enough for a chunk.\n\n" * 800
@@ -28,20 +27,8 @@ HOSTED, LOCAL = "openai/far-away", "ollama/nearby"
 
 
 @pytest.fixture
-def model() -> ScriptedModel:
-    return ScriptedModel()
-
-
-@pytest.fixture
 def options(tmp_path: Path) -> Options:
     return Options(home=tmp_path / "otto", chat=HOSTED, x_budget=200, y_budget=400, embedding="none")
-
-
-@pytest.fixture
-async def session(options: Options, model: ScriptedModel) -> AsyncIterator[Session]:
-    opened = await Library(options, open_model=model.opened).new("/work")
-    yield opened
-    await opened.close()
 
 
 @pytest.fixture
@@ -66,26 +53,6 @@ class Hold:
     def _wait(self) -> None:
         self.begun.set()
         assert self.go_on.wait(30)
-
-
-def heard(session: Session) -> list[SessionEvent]:
-    events: list[SessionEvent] = []
-    session.subscribe(events.append)
-    return events
-
-
-def notices(events: list[SessionEvent]) -> list[str]:
-    return [event.text for event in events if isinstance(event, Notice)]
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        await asyncio.sleep(0.001)
-
-
-async def talk(session: Session, turns: int, *, first: int = 0) -> None:
-    for number in range(first, first + turns):
-        await session.send(f"Question {number}: please keep port {4000 + number} free for service {number}.")
 
 
 async def test_a_compaction_that_cannot_be_written_is_told_and_tried_again(

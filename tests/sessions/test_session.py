@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from sessions.events import (
     Demoted,
     Notice,
     Said,
-    SessionEvent,
     Thinking,
     ToolUsed,
     TurnDone,
@@ -32,46 +31,11 @@ from sessions.library import Library
 from sessions.options import Options
 from sessions.session import Session
 from tests.memory.summarizers import nothing
+from tests.sessions.listening import heard, talk
 from tests.sessions.scripted_model import ScriptedModel
 from tests.sessions.unprivileged import as_nobody
 
 CHAT = "test/scripted"
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> Options:
-    return Options(home=tmp_path / "otto", chat=CHAT, x_budget=200, y_budget=400, embedding="none")
-
-
-@pytest.fixture
-def model() -> ScriptedModel:
-    return ScriptedModel()
-
-
-@pytest.fixture
-def library(options: Options, model: ScriptedModel) -> Library:
-    return Library(options, open_model=model.opened)
-
-
-@pytest.fixture
-async def session(library: Library) -> AsyncIterator[Session]:
-    opened = await library.new("/work/garden")
-    yield opened
-    await opened.close()
-
-
-def heard(session: Session) -> list[SessionEvent]:
-    events: list[SessionEvent] = []
-    session.subscribe(events.append)
-    return events
-
-
-async def talk(session: Session, turns: int, *, first: int = 0) -> None:
-    for number in range(first, first + turns):
-        done = await session.send(
-            f"Question {number}: please keep port {4000 + number} free, since service {number} will move there."
-        )
-        assert done.error is None
 
 
 async def test_an_abandoned_prompt_leaves_nothing_behind(library: Library, session: Session) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,40 +20,8 @@ from sessions.live import LiveMemory
 from sessions.lock import SessionLock
 from sessions.options import Options
 from sessions.session import Session
+from tests.sessions.listening import heard, until
 from tests.sessions.scripted_model import ScriptedModel
-
-
-@pytest.fixture
-def options(tmp_path: Path) -> Options:
-    return Options(home=tmp_path / "otto", chat="test/scripted", x_budget=200, y_budget=400, embedding="none")
-
-
-@pytest.fixture
-def model() -> ScriptedModel:
-    return ScriptedModel()
-
-
-@pytest.fixture
-def library(options: Options, model: ScriptedModel) -> Library:
-    return Library(options, open_model=model.opened)
-
-
-@pytest.fixture
-async def session(library: Library) -> AsyncIterator[Session]:
-    opened = await library.new("/work/garden")
-    yield opened
-    await opened.close()
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        await asyncio.sleep(0.001)
-
-
-def heard(session: Session) -> list[SessionEvent]:
-    events: list[SessionEvent] = []
-    session.subscribe(events.append)
-    return events
 
 
 def on_tape(options: Options, id: str) -> list[Event]:

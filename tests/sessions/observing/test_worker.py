@@ -436,6 +436,14 @@ async def test_a_session_that_is_only_looked_at_is_left_alone(tmp_path: Path) ->
             assert await second.state() == await talk.state()
 
 
+async def test_a_session_in_which_nothing_was_said_has_an_empty_ledger(tmp_path: Path) -> None:
+    async with talking(options_for(tmp_path, ledger={"passive": True})) as talk:
+        status = (await talk.session.status()).ledger
+        assert status.state.empty
+        assert (status.observe.left, status.reflect.left, status.passive) == (150, 300, True)
+        assert not tmp_path.joinpath("memory").exists()
+
+
 async def test_progress_is_told_only_where_it_is_wanted(tmp_path: Path) -> None:
     async with talking(options_for(tmp_path, ledger={"show_worker_notifications": False})) as talk:
         await talk.say(20)

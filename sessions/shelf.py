@@ -33,6 +33,7 @@ class Shelf:
     def rows(self) -> list[SessionRow]:
         """Every session that has a tape, last used first."""
         there = tapes.tape_ids(self._options.home)
+        self._damaged = {id: why for id, why in self._damaged.items() if id in there}
         indexed = self._indexed()
         self._report_missing(row.id for row in indexed if row.id not in there)
         known = {row.id for row in indexed}
@@ -125,10 +126,12 @@ class Shelf:
 
     def _summary(self, id: str) -> tapes.TapeSummary | None:
         try:
-            return tapes.summary_at(self._options.home, id)
+            summary = tapes.summary_at(self._options.home, id)
         except OttoError as error:
             self._damaged[id] = str(error)
             return None
+        self._damaged.pop(id, None)
+        return summary
 
     def _record(self, rows: list[SessionRow]) -> None:
         try:

@@ -310,7 +310,7 @@ def _without_its_ledger(store: MemoryStore, other: MemoryStore) -> TieredQueue:
         )
         other.record(CONVERSATION, tier_ledger.IMPORTED, data)
         fill_tiers(other)
-    return queue_of(other, restore=True)
+    return queue_of(other, restore=True, y_budget=40_000)
 
 
 def test_changing_to_the_summariser_and_back_keeps_everything_reachable(store: MemoryStore) -> None:

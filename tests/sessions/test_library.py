@@ -132,6 +132,23 @@ async def test_a_damaged_tape_is_named_and_hides_no_other(library: Library, opti
         await library.verify("20260304-broken")
 
 
+async def test_a_damaged_tape_that_is_gone_or_whole_again_is_not_named_with_the_next(
+    library: Library, options: Options
+) -> None:
+    names = ["20260304-gone", "20260304-whole", "20260304-broken"]
+    gone, whole, broken = (tapes.tape_path(options.home, name) for name in names)
+    gone.write_bytes(b"not a tape" * 100)
+    whole.write_bytes(b"not a tape" * 100)
+    await library.list()
+    assert "2 sessions" in library.take_notices()[0]
+    gone.unlink()
+    whole.write_bytes(tapes.tape_path(options.home, KALE).read_bytes())
+    broken.write_bytes(b"not a tape" * 100)
+    await library.list()
+    (notice,) = library.take_notices()
+    assert notice.startswith("1 session cannot be read: 20260304-broken")
+
+
 async def test_a_row_without_a_tape_is_not_listed_and_said(library: Library, options: Options) -> None:
     tapes.tape_path(options.home, KALE).unlink()
     assert await ids(library) == [ROOF, BEANS]

@@ -169,8 +169,8 @@ def _answers(endpoint: str, patience: float) -> bool:
 
 def _not_here(repository: str, why: str) -> EmbeddingUnavailable:
     return EmbeddingUnavailable(
-        f"The embedding model {repository} is not on this machine and {why}."
-        " Recall goes on by keyword. Connect once, or set [embedding] model_path to a folder with a model."
+        f"Recall ranks by keyword: the embedding model {repository.rpartition('/')[2]} is not on this machine and {why}."
+        " Connect once, or set [embedding] model_path to a folder with a model."
     )
 
 

@@ -31,7 +31,7 @@ NEWLINE = "\n"
 ALT_ENTER = "\x1b\r"
 ESCAPE = "\x1b"
 PAGE_UP, CTRL_END = "\x1b[5~", "\x1b[1;5F"
-F2, F4, F7 = "\x1bOQ", "\x1bOS", "\x1b[18~"
+F2, F3, F4, F7 = "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[18~"
 QUIT = "\x11"
 """ctrl+q."""
 
@@ -42,10 +42,18 @@ _POPS_KEYBOARD_MODE = b"\x1b[<u"
 class Terminal:
     """``otto ARGS`` in a window of its own, from ``with`` to its end. What is typed is sent as a terminal sends it."""
 
-    def __init__(self, args: Sequence[str], environ: Mapping[str, str], *, program: Sequence[str] = ()) -> None:
-        """``program`` stands in for ``python -m otto_tui``."""
+    def __init__(
+        self,
+        args: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        program: Sequence[str] = (),
+        cwd: Path | None = None,
+    ) -> None:
+        """``program`` stands in for ``python -m otto_tui``; ``cwd`` is the folder in which it is called."""
         self._command = [*(program or (sys.executable, "-m", "otto_tui")), *args]
         self._environ = {**environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        self._cwd = cwd
         self._screen = pyte.Screen(COLUMNS, LINES)
         self._stream = pyte.ByteStream(self._screen)
         self.sent = b""
@@ -61,7 +69,7 @@ class Terminal:
             stdout=terminal,
             stderr=terminal,
             env=self._environ,
-            cwd=Path.cwd(),
+            cwd=self._cwd,
             start_new_session=True,
         )
         os.close(terminal)

@@ -2,8 +2,8 @@
 
 Eight constraints are planted through a synthetic conversation, each in the middle of small talk and everyday requests;
 the replies are reports of work. Every policy replays the same conversation through a real ``TieredQueue`` with the
-summariser of ``memory/gist.py``, so that the policy is measured and not the model of the day. A constraint is kept when
-its exact words stand in ``current_view()`` at the end.
+summariser of ``memory/gist.py`` and the workers of ``memory/bench_workers.py``, so that the policy is measured and not
+the model of the day. A constraint is kept when its exact words stand in ``current_view()`` at the end.
 """
 
 from __future__ import annotations
@@ -15,13 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memory import budgets
 from memory.bench_conversation import CONSTRAINTS, conversation
+from memory.bench_workers import BenchWorkers, Cadence
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
 from memory.gist import gist
+from memory.projection import POOL_MAX_TOKENS
 from memory.queue import TieredQueue
 from memory.render import item_text, line_of
 from memory.store import MemoryStore
-from memory.values import View
+from memory.tokens import count_tokens
+from memory.values import CompactionMode, View
 
 TURNS = (120, 400, 2_000)
 
@@ -34,6 +38,11 @@ _START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 TIGHT = 0.4
 """The tight budget, as a share of the other."""
 
+OBSERVE_AFTER = 10_000
+REFLECT_AFTER = 20_000
+READING_CAP = 60_000
+"""The defaults of the workers' thresholds and of what one reads at once, in tokens (seed 003, section 3)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -43,6 +52,7 @@ class Policy:
     protect: bool
     tight: bool = False
     reabstract: bool = True
+    mode: CompactionMode = "summarize"
 
 
 POLICIES = (
@@ -53,6 +63,14 @@ POLICIES = (
     Policy("protected, tight budget", protect=True, tight=True),
     Policy("protected, abstract once", protect=True, reabstract=False),
 )
+
+
+MODES = (
+    Policy("summarize", protect=True),
+    Policy("ledger", protect=True, mode="ledger"),
+    Policy("auto", protect=True, mode="auto"),
+)
+"""Where bullets come from, side by side. What the person said is protected in all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +85,15 @@ class Row:
     planted: int
     generations: int
     model_calls: int
+    """Requests to the summariser, made at the moment of pressure."""
     lost: tuple[str, ...]
     """The constraints whose words are no longer in the view."""
+    model_tokens: int = 0
+    """Of the summariser's prompts and replies."""
+    worker_calls: int = 0
+    """Requests by observer, reflector and dropper, made ahead of time."""
+    worker_tokens: int = 0
+    """Of the workers' prompts and replies."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -104,6 +129,15 @@ def evaluate(
     return rows
 
 
+def format_rows(rows: Sequence[Row]) -> str:
+    """What was kept under each of ``POLICIES``, and below what each of ``MODES`` took; either where there are rows."""
+    modes = {policy.name for policy in MODES}
+    kept = [row for row in rows if row.policy not in modes]
+    costs = [row for row in rows if row.policy in modes]
+    tables = [format_table(kept)] if kept else []
+    return "\n\n".join([*tables, format_costs(costs)] if costs else tables)
+
+
 def format_table(rows: Sequence[Row]) -> str:
     """One line a policy, one column a length, as the seed prints it."""
     lengths = sorted({row.turns for row in rows})
@@ -118,23 +152,56 @@ def format_table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def format_costs(rows: Sequence[Row]) -> str:
+    """One line a policy and length: what was kept, and what it took in calls and tokens."""
+    heads = ("policy", "turns", "kept", "compactions", "summarizer calls", "tokens", "worker calls", "tokens")
+    table = [heads, *(_costs(row) for row in rows)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(heads))]
+    return "\n".join(
+        "  ".join(
+            [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in table
+    )
+
+
+def _costs(row: Row) -> tuple[str, ...]:
+    counts = (row.generations, row.model_calls, row.model_tokens, row.worker_calls, row.worker_tokens)
+    return (row.policy, f"{row.turns:,}", f"{row.kept}/{row.planted}", *(f"{count:,}" for count in counts))
+
+
 def view_text(view: View) -> str:
     """The words of a view, as a prompt carries them."""
     return "\n".join(_parts(view))
 
 
+def cadence_of(x_budget: int, y_budget: int) -> Cadence:
+    """The workers' thresholds by default, scaled as these budgets are to the default ones."""
+    share = (x_budget + y_budget) / (budgets.X_BUDGET + budgets.Y_BUDGET)
+    return Cadence(
+        observe_after=max(1, int(OBSERVE_AFTER * share)),
+        reflect_after=max(1, int(REFLECT_AFTER * share)),
+        pool_target=max(1, int(POOL_MAX_TOKENS * share) // 2),
+        most_known=int(READING_CAP * share) // 2,
+    )
+
+
 def _replay(policy: Policy, turns: int, x_budget: int, y_budget: int) -> Row:
-    calls = 0
+    calls = tokens = 0
 
     def summarize(prompt: str) -> str:
-        nonlocal calls
+        nonlocal calls, tokens
+        reply = gist(prompt)
         calls += 1
-        return gist(prompt)
+        tokens += count_tokens(prompt) + count_tokens(reply)
+        return reply
 
     with (
         tempfile.TemporaryDirectory(prefix="otto-eval-") as folder,
         MemoryStore(Path(folder) / "tape.db", now=lambda: _START) as store,
     ):
+        cadence = cadence_of(x_budget, y_budget)
+        workers = BenchWorkers(store, cadence)
         queue = TieredQueue(
             store,
             summarize=summarize,
@@ -142,9 +209,13 @@ def _replay(policy: Policy, turns: int, x_budget: int, y_budget: int) -> Row:
             y_budget=y_budget,
             protect=policy.protect,
             reabstract=policy.reabstract,
+            mode=policy.mode,
+            pool_max_tokens=2 * cadence.pool_target,
         )
-        for event in conversation(turns):
-            queue.append(event)
+        for new in conversation(turns):
+            event = queue.append(new)
+            if policy.mode != "summarize":
+                workers.hear(event)
         words = view_text(queue.current_view())
         lost = tuple(constraint for constraint in CONSTRAINTS if constraint not in words)
         return Row(
@@ -156,6 +227,9 @@ def _replay(policy: Policy, turns: int, x_budget: int, y_budget: int) -> Row:
             generations=queue.generation,
             model_calls=calls,
             lost=lost,
+            model_tokens=tokens,
+            worker_calls=workers.calls,
+            worker_tokens=workers.tokens,
         )
 
 

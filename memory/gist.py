@@ -92,6 +92,7 @@ def _bullet(run: Sequence[tuple[int, list[_Sentence]]], seen_in: Counter[str]) -
 
 def _weight(sentence: _Sentence, seen_in: Counter[str]) -> float:
     """Rare words and particulars weigh; length is damped, so that a long sentence is not kept for being long."""
-    rarity = sum(1 / seen_in[word] for word in sentence.words)
+    # Words come in another order in each process; an exact sum does not depend on it.
+    rarity = math.fsum(1 / seen_in[word] for word in sentence.words)
     particulars = min(4, len(_PARTICULAR.findall(sentence.text)))
     return (rarity + particulars) / math.sqrt(len(sentence.words) + 4)

@@ -315,7 +315,7 @@ def _check_content(id: str, content: str) -> None:
 
 def _is_moment(minute: str) -> bool:
     try:
-        datetime.strptime(minute, MINUTE)
+        datetime.fromisoformat(minute)
     except ValueError:
         return False
     return True

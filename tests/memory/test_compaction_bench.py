@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from memory.bench_conversation import CONSTRAINTS, conversation
-from memory.compaction_bench import POLICIES, TURNS, Policy, Row, evaluate, format_table
+from memory.compaction_bench import (
+    MODES,
+    POLICIES,
+    TURNS,
+    Policy,
+    Row,
+    evaluate,
+    format_costs,
+    format_rows,
+    format_table,
+)
 
 DOCS = Path(__file__).parents[2] / "docs" / "memory.md"
 
@@ -53,22 +63,67 @@ def test_type_blind_loses_constraints_and_more_so_with_time(rows: list[Row]) -> 
     assert kept["type-blind, tight budget", 400] < kept["type-blind", 400]
 
 
-def test_the_table_in_the_docs_is_what_is_measured(rows: list[Row]) -> None:
-    _compare_with_the_docs(rows)
+@pytest.fixture(scope="module")
+def mode_rows() -> list[Row]:
+    return evaluate(turns=(120, 400), policies=MODES)
+
+
+def test_every_way_of_compacting_keeps_every_constraint(mode_rows: list[Row]) -> None:
+    assert len(mode_rows) == 6
+    assert [row.kept for row in mode_rows] == [8] * 6, [row.lost for row in mode_rows]
+
+
+@pytest.mark.parametrize("name", ["ledger", "auto"])
+def test_the_ledger_keeps_every_constraint_of_2000_turns(name: str) -> None:
+    (row,) = evaluate(turns=(2_000,), policies=[policy for policy in MODES if policy.name == name])
+    assert row.kept == 8, row.lost
+    assert row.generations > 50
+    assert (row.model_calls == 0) == (name == "ledger")
+
+
+def test_what_each_way_of_compacting_takes_is_counted(mode_rows: list[Row]) -> None:
+    rows = {(row.policy, row.turns): row for row in mode_rows}
+    for turns in (120, 400):
+        summarize, ledger, auto = (rows[name, turns] for name in ("summarize", "ledger", "auto"))
+        assert summarize.model_calls == summarize.generations
+        assert (summarize.worker_calls, summarize.worker_tokens) == (0, 0)
+        assert (ledger.model_calls, ledger.model_tokens) == (0, 0)
+        assert ledger.worker_calls > 0
+        assert (auto.worker_calls, auto.worker_tokens) == (ledger.worker_calls, ledger.worker_tokens)
+        # The summariser reads only what no note covers, and never a summary again.
+        assert 0 < auto.model_tokens < summarize.model_tokens / 1.5
+
+
+def test_the_stand_in_workers_lose_what_workers_lose() -> None:
+    """Their notes are in nobody's exact words, so that no constraint is kept by a note."""
+    (row,) = evaluate(turns=(400,), policies=[Policy("ledger, type-blind", protect=False, mode="ledger")])
+    assert row.kept == 0
+
+
+def test_the_tables_in_the_docs_are_what_is_measured(rows: list[Row], mode_rows: list[Row]) -> None:
+    _compare_with_the_docs([*rows, *mode_rows])
 
 
 @pytest.mark.slow
 def test_the_last_column_in_the_docs_is_what_is_measured() -> None:
-    _compare_with_the_docs(evaluate(turns=(2_000,)))
+    _compare_with_the_docs(evaluate(turns=(2_000,), policies=[*POLICIES, *MODES]))
 
 
 def _compare_with_the_docs(rows: list[Row]) -> None:
     lines = DOCS.read_text(encoding="utf-8").splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "/8 |" in line]
-    written = {(policy, turns): kept for policy, *counts in cells for turns, kept in zip(TURNS, counts, strict=True)}
+    kept = [line for line in cells if len(line) == 1 + len(TURNS)]
+    written = {(policy, turns): [count] for policy, *counts in kept for turns, count in zip(TURNS, counts, strict=True)}
     assert len(written) == len(POLICIES) * len(TURNS)
-    measured = {(row.policy, row.turns): f"{row.kept}/{row.planted}" for row in rows}
-    assert {key: written[key] for key in measured} == measured
+    costs = {(line[0], int(line[1].replace(",", ""))): line[2:] for line in cells if line not in kept}
+    assert len(costs) == len(MODES) * len(TURNS)
+    modes = {policy.name for policy in MODES}
+    for row in rows:
+        if row.policy in modes:
+            _, shown = (line.split("  ") for line in format_costs([row]).splitlines())
+            assert costs[row.policy, row.turns] == [cell.strip() for cell in shown if cell][2:]
+        else:
+            assert written[row.policy, row.turns] == [f"{row.kept}/{row.planted}"]
 
 
 def test_a_row_counts_its_generations_and_calls() -> None:
@@ -90,3 +145,28 @@ def test_the_table_has_a_line_a_policy_and_a_column_a_length() -> None:
     head, line = format_table(rows).splitlines()
     assert head.split() == ["policy", "120", "turns", "2,000", "turns"]
     assert line.split() == ["protected", "8/8", "7/8"]
+
+
+def test_the_table_of_costs_has_a_line_a_policy_and_length() -> None:
+    row = Row("ledger", 2_000, 4_000, 8, 8, 90, 0, (), worker_calls=1_234, worker_tokens=56_789)
+    head, line = format_costs([row]).splitlines()
+    assert head.split() == [
+        "policy",
+        "turns",
+        "kept",
+        "compactions",
+        "summarizer",
+        "calls",
+        "tokens",
+        "worker",
+        "calls",
+        "tokens",
+    ]
+    assert line.split() == ["ledger", "2,000", "8/8", "90", "0", "0", "1,234", "56,789"]
+
+
+def test_what_is_printed_has_a_table_for_what_was_measured_and_no_other() -> None:
+    kept, costs = Row("protected", 120, 4_000, 8, 8, 4, 4, ()), Row("auto", 120, 4_000, 8, 8, 4, 4, ())
+    assert format_rows([kept]) == format_table([kept])
+    assert format_rows([costs]) == format_costs([costs])
+    assert format_rows([kept, costs]) == f"{format_table([kept])}\n\n{format_costs([costs])}"

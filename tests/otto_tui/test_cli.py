@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -94,6 +95,7 @@ def test_every_printing_command_has_json(home: Path, name: str) -> None:
         ["sessions", "--export", "a", "--format", "markdown", "--tape"],
         ["sessions", "--rename", "a"],
         ["eval-compaction", "--turns", "0"],
+        ["eval-compaction", "--policy", "wishful"],
     ],
 )
 def test_wrong_usage_is_2_and_touches_nothing(home: Path, args: list[str]) -> None:
@@ -102,6 +104,18 @@ def test_wrong_usage_is_2_and_touches_nothing(home: Path, args: list[str]) -> No
     assert done.stdout == ""
     assert "Error: " in done.stderr
     assert not home.exists()
+
+
+def test_a_policy_by_name_is_the_only_one_measured() -> None:
+    args = ["eval-compaction", "--policy", "ledger", "--turns", "120"]
+    printed = CliRunner().invoke(cli, args)
+    assert printed.exit_code == 0, printed.output
+    head, line = printed.stdout.splitlines()
+    assert head.split()[:4] == ["policy", "turns", "kept", "compactions"]
+    assert line.split()[:3] == ["ledger", "120", "8/8"]
+    (row,) = json.loads(CliRunner().invoke(cli, [*args, "--json"]).stdout)
+    assert (row["policy"], row["kept"], row["model_calls"]) == ("ledger", 8, 0)
+    assert row["worker_tokens"] > row["worker_calls"] > 0
 
 
 def test_usage_errors_carry_no_control_characters(home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from otto_tui.paths import home_folder
 from otto_tui.settings import Settings
 from otto_tui.vendors import choose_chat
 from sessions.options import Options
+from sessions.vendors import default_model
 
 if TYPE_CHECKING:
     from sessions.library import Library
@@ -41,8 +42,10 @@ class Prepared:
         return self.settings.model.chat is None
 
 
-def prepare(ctx: click.Context) -> Prepared:
+def prepare(ctx: click.Context, *, ask_servers: bool = True) -> Prepared:
     """Read the settings, and choose a chat model where they name none.
+
+    Without ``ask_servers`` no connection is made: ``with_local_model`` catches up on it.
 
     Raises:
         OttoError: the current folder is gone, or there is an address and no model to ask for there.
@@ -56,9 +59,15 @@ def prepare(ctx: click.Context) -> Prepared:
         settings,
         home=home_folder(os.environ),
         environ=dict(os.environ),
-        chat=settings.model.chat or choose_chat(os.environ),
+        chat=settings.model.chat or (choose_chat if ask_servers else default_model)(os.environ),
     )
     return Prepared(settings, options, notices, workspace, typed_model="model.chat" in flags)
+
+
+def with_local_model(prepared: Prepared) -> Options:
+    """The options, with a model of a local server where nobody named one and there is no key."""
+    options = prepared.options
+    return replace(options, chat=choose_chat(options.environ)) if prepared.chosen_by_otto else options
 
 
 @asynccontextmanager

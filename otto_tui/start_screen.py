@@ -6,13 +6,15 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from memory.errors import OttoError
 from otto_tui.chat_loop import resume_sentence
-from otto_tui.prepared import Prepared, library_of
+from otto_tui.prepared import Prepared, library_of, with_local_model
 from otto_tui.terminal import is_terminal, say_aside
+from otto_tui.typed_ahead import keys_kept
 from sessions.options import OFFLINE, Options
 
 if TYPE_CHECKING:
@@ -32,26 +34,33 @@ def run(prepared: Prepared, resume: str | None) -> None:
     if not prepared.settings.ui.kitty_keys:
         # Read by Textual when it is imported.
         os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
-    app = make_app(prepared, resume)
-    last = app.run(mouse=prepared.settings.ui.mouse)
+    with keys_kept(sys.stdin.fileno()) as typed:
+        app = make_app(prepared, resume, typed=typed)
+        last = app.run(mouse=prepared.settings.ui.mouse)
     if app.failure is not None:
         raise app.failure
     if last is not None:
         say_aside(asyncio.run(_how_to_go_on(prepared.options, last)))
 
 
-def make_app(prepared: Prepared, resume: str | None) -> OttoApp:
-    """The app for these settings, with a new session or the one to resume."""
+def make_app(prepared: Prepared, resume: str | None, *, typed: str = "") -> OttoApp:
+    """The app for these settings, with a new session or the one to resume. ``typed`` are keys that came before it."""
     from otto_tui.app import NEW, OttoApp
+
+    @cache
+    def options() -> Options:
+        # Asks a server on this machine, and so is not called before the first paint.
+        return with_local_model(prepared)
 
     return OttoApp(
         prepared.options,
-        open_library=lambda: _open_library(prepared.options),
+        open_library=lambda: _open_library(options()),
         startup=resume if resume is not None else NEW,
         workspace=prepared.workspace,
         notices=prepared.notices,
         theme=prepared.settings.ui.theme,
-        preload=_preload(prepared.options),
+        preload=lambda: _preload(options()),
+        typed=typed,
     )
 
 
@@ -61,17 +70,12 @@ def _open_library(options: Options) -> Library:
     return Library(options)
 
 
-def _preload(options: Options) -> Callable[[], object] | None:
+def _preload(options: Options) -> None:
     """What is slow to import and needed for the first reply; nothing for ``offline``."""
-    if options.chat == OFFLINE:
-        return None
-
-    def load() -> None:
+    if options.chat != OFFLINE:
         from sessions.litellm_door import load_for_requests
 
         load_for_requests()
-
-    return load
 
 
 def require_terminal(environ: Mapping[str, str]) -> None:

@@ -34,4 +34,4 @@ def open_screen(ctx: click.Context, resume: str | None) -> None:
     from otto_tui.prepared import prepare
     from otto_tui.start_screen import run
 
-    run(prepare(ctx), resume)
+    run(prepare(ctx, ask_servers=False), resume)

@@ -18,12 +18,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 from memory.ids import record_id
-from memory.store import CONVERSATION, MemoryStore
 from memory.text import storable
 from memory.tokens import count_tokens
+from memory.values import CONVERSATION
+
+if TYPE_CHECKING:
+    from memory.store import MemoryStore
 
 Relevance = Literal["low", "medium", "high", "critical"]
 """How much an observation matters. Critical ones are never dropped."""

@@ -20,10 +20,8 @@ from memory.errors import EventConflict, UnknownId
 from memory.json_text import dump, load
 from memory.text import storable
 from memory.tier_ledger import COMPACTED, IMPORTED, CompactionMark
+from memory.values import CONVERSATION as CONVERSATION
 from memory.values import MAIN_THREAD, Bullet, Chunk, Event, Item, NewEvent, Voices
-
-CONVERSATION = "message"
-"""The namespace of a session's own queue (seed 000: ``kind``)."""
 
 
 def utc_now() -> datetime:

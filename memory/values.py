@@ -16,6 +16,9 @@ ROLES = frozenset({"user", "assistant", "tool", "system"})
 
 EVENT_KINDS = frozenset({"message", "tool", "document", "note", "retract"})
 
+CONVERSATION = "message"
+"""The namespace of a session's own queue (seed 000: ``kind``)."""
+
 TIERED_KINDS = frozenset({"message", "tool", "document"})
 """Kinds of event that stand in X and Y. Notes and retractions are on the tape only."""
 

@@ -30,7 +30,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tapes.tape_path(home, ID)
     with open_store(path) as store:
         queue = open_queue(store)
-        for step in steps()[:120]:
+        for step in steps()[:150]:
             step.do(queue)
         tapes.write_facts(store, row)
         summary = tapes.summary_of(store, ID)

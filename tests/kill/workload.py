@@ -1,4 +1,4 @@
-"""What the killed process does: chats, compacts, embeds and re-embeds, in single steps that can be done again.
+"""What the killed process does: chats, takes notes, compacts, embeds and re-embeds, in steps that can be done again.
 
 Everything is the same on every run: ids, times, summaries and vectors. A step that was done already changes nothing.
 """
@@ -12,11 +12,14 @@ from functools import partial
 from pathlib import Path
 
 from memory.gist import gist
+from memory.ledger_fold import read_state
+from memory.observations import Observation, record_drops, record_observations, record_reflections
 from memory.queue import TieredQueue
 from memory.store import CONVERSATION, MemoryStore
 from memory.vectors import embed_waiting, reembed
 from tests.memory.conversations import answered, said
 from tests.memory.embedders import TinyEmbedder
+from tests.memory.ledgers import concluded, observed
 
 TURNS = 60
 X_BUDGET = 150
@@ -24,6 +27,7 @@ Y_BUDGET = 500
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
+NOTE_EVERY = 3
 EMBED_EVERY = 4
 REEMBED_EVERY = 15
 """Turns."""
@@ -62,6 +66,10 @@ def _steps() -> Iterator[Step]:
         yield Step(f"say q{turn}", partial(_say, turn=turn))
         yield Step(f"draft {turn}", partial(_draft, turn=turn))
         yield Step(f"say a{turn}", partial(_answer, turn=turn))
+        if turn % NOTE_EVERY == NOTE_EVERY - 1:
+            yield Step(f"note {turn}", partial(_note, turn=turn))
+            yield Step(f"conclude {turn}", partial(_conclude, turn=turn))
+            yield Step(f"retire {turn}", partial(_retire, turn=turn))
         yield Step(f"compact {turn}", _compact_if_needed)
         if turn % EMBED_EVERY == EMBED_EVERY - 1:
             yield Step(f"embed {turn}", partial(_embed, model=model))
@@ -82,6 +90,30 @@ def _draft(queue: TieredQueue, turn: int) -> None:
 def _answer(queue: TieredQueue, turn: int) -> None:
     queue.append(answered(turn, f"Answer {turn}: {'moved it, ' * (turn % 9)}all {turn + 3} tests pass."))
     queue.store.drop_draft(f"a{turn}")
+
+
+def _note(queue: TieredQueue, turn: int) -> None:
+    """On the last answers but one, so that something is left to the summariser."""
+    store = queue.store
+    covers = store.numbers_of([f"a{turn}"])[f"a{turn}"]
+    if read_state(store).observed_through < covers:
+        noted = range(turn - NOTE_EVERY + 2, turn + 1)
+        record_observations(store, [_observation(number) for number in noted], covers=covers)
+
+
+def _conclude(queue: TieredQueue, turn: int) -> None:
+    made = concluded(f"By turn {turn} all ports were free.", _observation(turn))
+    if made.id not in read_state(queue.store).reflections:
+        record_reflections(queue.store, [made], covers=read_state(queue.store).observed_through)
+
+
+def _retire(queue: TieredQueue, turn: int) -> None:
+    if _observation(turn).id in read_state(queue.store).observations:
+        record_drops(queue.store, [_observation(turn).id], covers=read_state(queue.store).observed_through)
+
+
+def _observation(turn: int) -> Observation:
+    return observed(f"Port {4000 + turn} was freed.", f"a{turn}")
 
 
 def _compact_if_needed(queue: TieredQueue) -> None:

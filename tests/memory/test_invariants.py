@@ -243,6 +243,7 @@ TestMemory.settings = settings(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(7_200)
 def test_memory_for_long() -> None:
     run_state_machine_as_test(
         Memory,

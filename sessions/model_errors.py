@@ -277,8 +277,8 @@ def _server(status: int | None, said: str, wait: float | None, target: Target) -
 
 def _too_long(status: int | None, said: str, wait: float | None, target: Target) -> str:
     return (
-        f"The request is longer than {target.model} can read: choose a model that reads more, or lower x_budget "
-        "and y_budget."
+        f"The request is longer than {target.model} can read: choose a model that reads more, shorten the system "
+        "prompt, or lower x_budget and y_budget."
     )
 
 

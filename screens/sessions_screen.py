@@ -53,7 +53,8 @@ class SessionsScreen(Screen[str | None]):
         Binding("e", "export", "Export"),
         Binding("i", "import", "Import"),
         Binding("v", "reembed", "Re-embed", tooltip="Make the vectors anew with the embedding model of now"),
-        Binding("slash", "search", "Search", key_display="/", show=False),
+        # What is typed after it may wait in line already, and belongs into the field.
+        Binding("slash", "search", "Search", key_display="/", show=False, priority=True),
         Binding("escape", "back", "Back"),
     ]
 
@@ -145,7 +146,7 @@ class SessionsScreen(Screen[str | None]):
             self._table.list.focus()
 
     def action_search(self) -> None:
-        # At once, unlike focus(): what is typed next may have been typed already.
+        # Unlike focus(), at once.
         self.set_focus(self.query_one(Input))
 
     def action_back(self) -> None:
@@ -172,6 +173,9 @@ class SessionsScreen(Screen[str | None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("rename", "delete", "fork", "export", "reembed") and self.is_mounted:
             return self._table.current is not None
+        if action == "search" and self.is_mounted:
+            # In the field itself a slash is a slash.
+            return not self.query_one(Input).has_focus
         return True
 
     def action_rename(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Button, Footer, Input, ProgressBar, Static
 
@@ -224,6 +225,16 @@ async def test_search_finds_titles_and_what_was_said_with_the_words_around_it() 
         assert "“Question 12: what grows in bed 12?”" in text
         await search_for(pilot, "zebra")
         assert "Nothing found for “zebra”" in shown(app)
+
+
+async def test_keys_after_the_slash_go_to_the_search_however_quickly_they_come() -> None:
+    app = stage(library())
+    async with app.run_test(size=WIDE) as pilot:
+        await settle(pilot)
+        for key, character in (("slash", "/"), ("d", "d"), ("slash", "/"), ("e", "e")):
+            app.post_message(Key(key, character))
+        await settle(pilot)
+        assert app.screen.query_one(Input).value == "d/e"
 
 
 async def test_hits_show_as_they_come_in() -> None:

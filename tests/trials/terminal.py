@@ -31,7 +31,7 @@ NEWLINE = "\n"
 ALT_ENTER = "\x1b\r"
 ESCAPE = "\x1b"
 PAGE_UP, CTRL_END = "\x1b[5~", "\x1b[1;5F"
-F2, F3, F4, F7 = "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[18~"
+F2, F4, F7 = "\x1bOQ", "\x1bOS", "\x1b[18~"
 QUIT = "\x11"
 """ctrl+q."""
 

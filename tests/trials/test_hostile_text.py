@@ -9,7 +9,7 @@ import pytest
 
 from tests.trials.hostile import ESCAPES, MARKUP, PASTED, PASTED_SHOWN, SHOWN, commands_in
 from tests.trials.machine import Machine
-from tests.trials.terminal import ENTER, ESCAPE, F2, F3, F4, F7, QUIT, READY, Terminal
+from tests.trials.terminal import ENTER, ESCAPE, F2, F4, F7, QUIT, READY, Terminal
 from tests.vendors import Failure, LoopbackVendor, Reply
 
 MODEL = "openai/[/m] [bold]m \x1b]0;owned\x07[0]"
@@ -69,10 +69,10 @@ def test_in_the_window(trap: Trap) -> None:
 
         window.type(F2)
         window.wait_for("word for word", "[bold]")
-        window.type(F3)
-        window.wait_for("Ask")
-        window.type("answered", ENTER)
-        window.wait_for("[/]", "[bold]b[/bold]")
+        window.type(ESCAPE)
+        window.wait_for(READY)
+        window.type("/recall answered", ENTER)
+        window.wait_for("[Recall]", "[/]", "[bold]b[/bold]")
         window.type(ESCAPE)
         window.wait_for(READY)
 

@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.events import Key
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Button, Footer, Input, ProgressBar, Static
@@ -146,8 +147,13 @@ class SessionsScreen(Screen[str | None]):
             self._table.list.focus()
 
     def action_search(self) -> None:
-        # Unlike focus(), at once.
-        self.set_focus(self.query_one(Input))
+        search = self.query_one(Input)
+        if self.focused is search:
+            # In the field a slash is a slash, after what was typed before it.
+            search.post_message(Key("slash", "/"))
+        else:
+            # Unlike focus(), at once.
+            self.set_focus(search)
 
     def action_back(self) -> None:
         search = self.query_one(Input)
@@ -173,9 +179,6 @@ class SessionsScreen(Screen[str | None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("rename", "delete", "fork", "export", "reembed") and self.is_mounted:
             return self._table.current is not None
-        if action == "search" and self.is_mounted:
-            # In the field itself a slash is a slash.
-            return not self.query_one(Input).has_focus
         return True
 
     def action_rename(self) -> None:

@@ -107,6 +107,11 @@ class CompactionPlan:
         return tuple(batch.prompt for batch in self.batches)
 
     @property
+    def seen(self) -> int | None:
+        """The number of the newest ledger entry that it goes by; None where it does not go by the ledger."""
+        return None if self.projection is None else self.projection.seen
+
+    @property
     def items_in(self) -> int:
         return len(self.raw) + sum(isinstance(item.source, Bullet) for batch in self.batches for item in batch.items)
 

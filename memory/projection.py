@@ -41,6 +41,8 @@ class Projection:
     """The ids of all records that the ledger has ever held."""
     full: bool = False
     """Whether it is a full fold."""
+    seen: int = 0
+    """The number of the newest ledger entry in it."""
     empty: bool = True
     """Whether the ledger has nothing yet on what is compacted, not even something that was dropped."""
 
@@ -106,6 +108,7 @@ def project(
         records=tuple(sorted(records, key=lambda shown: (shown.seqs[-1], shown.seqs[0], shown.record.id))),
         known=frozenset(shown.record.id for step in steps for shown in step.made),
         full=full,
+        seen=max((step.n for step in steps), default=0),
         empty=empty,
     )
 
@@ -122,7 +125,7 @@ class _Step:
     n: int
     covers: int
     compacted: int
-    """The ``seq`` up to which everything had been compacted when it was written."""
+    """The ``seq`` up to which everything had been compacted without it."""
     made: tuple[Shown, ...]
     dropped: tuple[str, ...]
 
@@ -131,7 +134,7 @@ def _steps(found: Iterable[Batch], marks: Sequence[CompactionMark], numbers: Map
     live: set[str] = set()
     reflected: set[str] = set()
     behind: dict[str, tuple[int, ...]] = {}
-    marked = [mark.n for mark in marks]
+    marked = [mark.seen for mark in marks]
     steps: list[_Step] = []
     for batch in found:
         made: list[Shown] = []
@@ -162,7 +165,7 @@ def _added(steps: Sequence[_Step], folded: CompactionMark | None, through: int) 
     reflections: dict[str, Shown] = {}
     late = False
     for step in steps:
-        in_fold = folded is not None and step.n < folded.n
+        in_fold = folded is not None and step.n <= folded.seen
         for shown in step.made:
             if shown.seqs[-1] > through:
                 continue

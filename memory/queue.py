@@ -282,7 +282,8 @@ class TieredQueue:
         with self.store.transaction():
             self.store.replace_bullets(self.kind, [bullet.id for bullet in removed], added)
             self.store.clear_pending(self.kind, next.plan.through)
-            self.store.record(self.kind, tier_ledger.COMPACTED, tier_ledger.compacted(next.done, removed, added))
+            entry = tier_ledger.compacted(next.done, removed, added, seen=next.plan.seen)
+            self.store.record(self.kind, tier_ledger.COMPACTED, entry)
         self._bullets = list(next.bullets)
         self._bullet_tokens = next.done.tokens_after
         self._y = RawTier(item for item in self._y if item.event.seq > next.plan.through)

@@ -347,7 +347,8 @@ class MemoryStore:
         """When and how this queue was compacted, in order; what it imported as compacted counts as well."""
         with self.reading() as db:
             rows = db.execute(
-                "SELECT n, coalesce(json_extract(data, '$.through'), json_extract(data, '$.compacted_through')),"
+                "SELECT coalesce(json_extract(data, '$.seen'), n),"
+                " coalesce(json_extract(data, '$.through'), json_extract(data, '$.compacted_through')),"
                 " coalesce(json_extract(data, '$.mode'), 'summarize'),"
                 " coalesce(json_extract(data, '$.full_fold'), 0)"
                 " FROM ledger WHERE kind = ? AND entry IN (?, ?) ORDER BY n",
@@ -355,9 +356,9 @@ class MemoryStore:
             ).fetchall()
         marks: list[CompactionMark] = []
         through = 0
-        for n, reached, mode, full_fold in rows:
+        for seen, reached, mode, full_fold in rows:
             through = max(through, reached)
-            marks.append(CompactionMark(n, through, mode, bool(full_fold)))
+            marks.append(CompactionMark(seen, through, mode, bool(full_fold)))
         return marks
 
     # -- chunks ------------------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ FEW = 4
 class CompactionMark:
     """When a queue was compacted, and how."""
 
-    n: int
-    """The number of the ledger entry."""
+    seen: int
+    """The number of the newest ledger entry that it took into account; others may have come while it was made."""
     through: int
     """The ``seq`` up to which everything had been compacted then."""
     mode: CompactionMode
@@ -43,10 +43,17 @@ def demoted(through: int, tokens: int) -> dict[str, Any]:
     return {"through": through, "tokens": tokens}
 
 
-def compacted(done: Compaction, removed: Sequence[Bullet], added: Iterable[Bullet]) -> dict[str, Any]:
-    """Every tiered event up to ``through`` has left Y's raw part; these bullets went and came."""
+def compacted(
+    done: Compaction, removed: Sequence[Bullet], added: Iterable[Bullet], *, seen: int | None = None
+) -> dict[str, Any]:
+    """Every tiered event up to ``through`` has left Y's raw part; these bullets went and came.
+
+    Args:
+        seen: the number of the newest ledger entry whose records were taken into account; None where none were.
+    """
     return {
         **asdict(done),
+        "seen": seen,
         "removed": sorted(bullet.id for bullet in removed),
         "added": [bullet_entry(bullet, removed) for bullet in added],
     }

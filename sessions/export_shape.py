@@ -249,6 +249,7 @@ class CompactedData(LedgerData):
     failure: Text | None
     mode: CompactionMode = "summarize"
     full_fold: bool = False
+    seen: Number | None = None
     removed: list[BulletId]
     added: list[LedgerBullet]
 

@@ -216,6 +216,39 @@ def test_between_full_folds_the_beginning_of_the_bullets_stays_as_it_was(store: 
     assert of_form(queue, "reflection")
 
 
+def test_what_is_noted_while_a_compaction_is_made_waits_for_its_turn(store: MemoryStore) -> None:
+    queue = queue_of(store, "auto", y_budget=40_000)
+    talk(queue, 20)
+    record_observations(store, [observed(f"Service {n} was moved.", f"a{n}") for n in (0, 1, 8)], covers=40)
+    plan = queue.plan_compaction()
+    assert plan is not None
+    late = observed("Service 4 was moved.", "a4")
+    record_observations(store, [late], covers=40)
+    record_drops(store, [observed("Service 1 was moved.").id], covers=10)
+    first = queue.apply_compaction(plan, [honest(prompt) for prompt in plan.prompts], made_by="model")
+    assert first is not None
+    assert (first.full_fold, late.id in {bullet.id for bullet in queue.bullets}) == (True, False)
+
+    talk(queue, 20, first=20)
+    observe_all(store)
+    assert compact(queue).full_fold
+    shown = {bullet.id for bullet in of_form(queue, "observation")}
+    assert late.id in shown
+    assert observed("Service 1 was moved.").id not in shown
+
+    before = [line_of(bullet) for bullet in queue.bullets]
+    talk(queue, 20, first=40)
+    observe_all(store)
+    plan = queue.plan_compaction()
+    assert plan is not None
+    record_drops(store, [late.id], covers=10)
+    assert queue.apply_compaction(plan, (), made_by="model") is not None
+    talk(queue, 20, first=60)
+    observe_all(store)
+    assert not compact(queue).full_fold
+    assert [line_of(bullet) for bullet in queue.bullets][: len(before)] == before
+
+
 def test_a_bullet_of_a_record_stays_the_same_from_generation_to_generation(store: MemoryStore) -> None:
     queue = queue_of(store, y_budget=40_000)
     talk(queue, 20)

@@ -48,8 +48,7 @@ class History:
     def compact(self, through: int, pool_max: int = NEVER_FULL) -> Projection:
         self.through = max(self.through, through)
         projection = self.project(pool_max=pool_max)
-        self.n += 1
-        self.marks.append(CompactionMark(self.n, self.through, "ledger", projection.full))
+        self.marks.append(CompactionMark(projection.seen, self.through, "ledger", projection.full))
         self.shown.append(projection)
         return projection
 
@@ -205,7 +204,6 @@ def test_a_compaction_without_the_ledger_is_followed_by_a_full_fold() -> None:
     history.observe(observed("A", "e1"))
     history.compact(2)
     assert not history.project(pool_max=NEVER_FULL).full
-    history.n += 1
     history.marks.append(CompactionMark(history.n, 3, "summarize", False))
     history.through = 4
     assert history.project(pool_max=NEVER_FULL).full

@@ -62,7 +62,7 @@ async def test_the_memory_panel_follows_a_real_session_through_a_compaction(libr
         assert after.generation > before.generation
         assert f"generation {after.generation}" in shown(app)
         app.query_one(RowList).focus()
-        await pilot.press("right")
+        await pilot.press("right", "right")
         await settle(pilot)
         log = app.query_one("#memory-log", Passage).text
         assert "X to Y" in log

@@ -39,6 +39,7 @@ def ledger_shape(ledger: LedgerStatus) -> dict[str, Any]:
         "pool": _gauge_shape(ledger.pool),
         "active_pool": _gauge_shape(ledger.live_pool),
         "running": ledger.running,
+        "spent": asdict(ledger.spent),
         "errors": dict(ledger.errors),
         "passive": ledger.passive,
         "asleep": ledger.asleep,

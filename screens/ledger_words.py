@@ -89,6 +89,10 @@ def _facts(ledger: LedgerStatus) -> Iterator[tuple[str, str]]:
     yield "compaction", f"{until_due(ledger.compact)}, mode {ledger.mode}"
     yield "pool", f"{grouped(ledger.pool.tokens)} of {grouped(ledger.pool.threshold)} tokens in view"
     yield "workers", worker_state(ledger)
+    spent = ledger.spent
+    if spent.requests:
+        read, written = counted(spent.prompt_tokens, "token"), grouped(spent.completion_tokens)
+        yield "spent", f"{counted(spent.requests, 'request')}, {read} read and {written} written since it was opened"
     yield "passive", "yes" if ledger.passive else "no"
     for stage, error in ledger.errors.items():
         yield f"{WORKERS[stage]}!", error

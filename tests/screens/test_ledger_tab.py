@@ -20,7 +20,7 @@ from screens.row_list import RowList
 from screens.source_screen import SourceScreen
 from sessions.events import LedgerChanged
 from sessions.observing.clocks import Gauge
-from sessions.observing.status import LedgerStatus
+from sessions.observing.status import LedgerStatus, Spent
 from tests.screens.fakes import FakeSession, conversation
 from tests.screens.memories import garden, noted
 from tests.screens.stage import (
@@ -119,6 +119,8 @@ def test_every_line_of_the_status_has_its_name() -> None:
     assert names[:8] == ["ledger", "drift", "observer", "reflector", "compaction", "pool", "workers", "passive"]
     assert lines[8] == "observer!   The key was refused."
     assert "reflector   21,000 of 20,000 tokens, due" in lines
+    spent = status_lines(noted(spent=Spent(3, 4_200, 310, 0.01)))
+    assert "spent       3 requests, 4,200 tokens read and 310 written since it was opened" in spent
 
 
 # the tab

@@ -18,7 +18,7 @@ from memory.observations import (
 )
 from memory.store import MemoryStore
 from memory.tokens import count_tokens
-from memory.values import NewEvent
+from memory.values import Bullet, NewEvent
 from sessions.chat_model import ToolCall
 from sessions.recalled_text import PREAMBLE, PRINTED, SAID
 from sessions.tools import RecallPolicy, ToolAnswer, bind_store, call_tool
@@ -108,8 +108,14 @@ def test_what_is_large_is_cut_to_the_budget_and_says_so(store: MemoryStore) -> N
 
 async def test_a_model_looks_up_an_id_of_its_own_view(tmp_path: Path) -> None:
     async with talking(options_for(tmp_path, compaction="ledger", ledger={"compact_after_tokens": 400})) as talk:
-        await talk.say(12)
-        bullet = next(b for b in (await talk.session.snapshot()).bullets if b.form == "observation")
+        noted: list[Bullet] = []
+        for _ in range(60):
+            await talk.say(1)
+            await talk.session.drain()
+            noted = [b for b in (await talk.session.snapshot()).bullets if b.form == "observation"]
+            if noted:
+                break
+        bullet = noted[0]
         assert f"- [{bullet.id}] " in (await talk.session.view())[0]["content"]
         talk.chat.replies = [[ToolCall("c1", "recall_id", json.dumps({"id": bullet.id}))], ["It says so."]]
         await talk.say(1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from memory.embeddings import EmbedderChoice, EmbeddingServer, choose_embedder
+from memory.thresholds import with_thresholds
 from sessions.options import OFFLINE, Options
+from sessions.threshold_file import load_thresholds
 
 LOCAL_PREFIXES = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/", "hosted_vllm/")
 """Vendors that run on the person's own machine unless an address says otherwise."""
@@ -20,13 +23,25 @@ def choose(options: Options, model_name: str) -> EmbedderChoice:
         )
         for provider in options.providers.values()
     }
-    return choose_embedder(
-        options.embedding,
-        environ=options.environ,
-        local_only=is_local(options, model_name),
-        model_path=options.embedding_path,
-        servers=servers,
+    return with_measured_threshold(
+        choose_embedder(
+            options.embedding,
+            environ=options.environ,
+            local_only=is_local(options, model_name),
+            model_path=options.embedding_path,
+            servers=servers,
+        ),
+        options,
     )
+
+
+def with_measured_threshold(choice: EmbedderChoice, options: Options) -> EmbedderChoice:
+    """The same choice, with the threshold that ``otto eval-thresholds --set`` stored for its model, if any."""
+    if choice.embedder is None:
+        return choice
+    stored = load_thresholds(options.home)
+    notice = " ".join(filter(None, (choice.notice, stored.complaint))) or None
+    return replace(choice, embedder=with_thresholds(choice.embedder, stored.by_stamp), notice=notice)
 
 
 def is_local(options: Options, model_name: str) -> bool:

@@ -1,0 +1,73 @@
+"""``thresholds.json`` in Otto's folder: what ``otto eval-thresholds --set`` measured, by the model's stamp."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memory.errors import OttoError
+from sessions.private_files import make_folder, reason, write_whole
+
+LARGEST = 1_000_000
+"""Bytes. A larger file is not one that Otto wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What the file holds."""
+
+    by_stamp: dict[str, float] = field(default_factory=dict)
+    complaint: str | None = None
+    """A sentence, where the file is there and is no good."""
+
+
+def thresholds_file(home: Path) -> Path:
+    """Where it is kept; it need not exist."""
+    return home / "thresholds.json"
+
+
+def load_thresholds(home: Path) -> Thresholds:
+    """What was measured on this machine. Never raises: what cannot be read counts as not measured, and is said."""
+    path = thresholds_file(home)
+    try:
+        with path.open("rb") as file:
+            content = json.loads(file.read(LARGEST))
+    except FileNotFoundError:
+        return Thresholds()
+    except OSError as error:
+        return Thresholds(complaint=_left_out(path, f"cannot be read ({reason(error)})"))
+    except (ValueError, RecursionError):
+        return Thresholds(complaint=_left_out(path, "is not JSON"))
+    sound = isinstance(content, dict) and all(map(_is_likeness, content.values()))
+    return Thresholds(content) if sound else Thresholds(complaint=_left_out(path, "holds something else"))
+
+
+def save_threshold(home: Path, stamp: str, threshold: float) -> Path:
+    """Keep one model's threshold beside those of others; return the file. A kill leaves the old file or the new one.
+
+    Raises:
+        OttoError: the file that is there cannot be read, or this one cannot be written.
+    """
+    known = load_thresholds(home)
+    if known.complaint is not None:
+        raise OttoError(known.complaint)
+    path = thresholds_file(home)
+    make_folder(home)
+    document = json.dumps(known.by_stamp | {stamp: threshold}, indent=2, sort_keys=True) + "\n"
+    try:
+        write_whole(path, document.encode(), replace=True)
+    except OSError as error:
+        raise OttoError(f"{path} cannot be written: {reason(error)}. Nothing was set.") from error
+    return path
+
+
+def _is_likeness(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
+
+
+def _left_out(path: Path, why: str) -> str:
+    return (
+        f"{path} {why}, so thresholds measured on this machine are left out; remove it, and measure anew with"
+        " otto eval-thresholds MODEL --set."
+    )

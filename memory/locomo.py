@@ -59,6 +59,8 @@ class Question:
     """Ids of turns of this conversation, each once."""
     unresolved: tuple[str, ...]
     """What else stands where the evidence is given: an id of no turn, or no id at all."""
+    plain: bool = True
+    """Whether an entry is the id of a turn exactly as it is written: what a reader with less care finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,14 @@ def _question(asked: Mapping[str, Any], ids: Collection[str]) -> Question:
     category = int(asked["category"])
     if category not in CATEGORIES:
         raise ValueError(f"category {category}")
-    return Question(str(asked["question"]), "" if answer is None else str(answer), category, evidence, unresolved)
+    return Question(
+        text=str(asked["question"]),
+        answer="" if answer is None else str(answer),
+        category=category,
+        evidence=evidence,
+        unresolved=unresolved,
+        plain=any(str(entry) in ids for entry in asked.get("evidence") or ()),
+    )
 
 
 def _short(error: Exception) -> str:

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "doctor",
     "demo": "demo",
     "eval-compaction": "evaluate",
+    "eval-memory": "eval_memory",
     "completion": "completion",
 }
 """Each command and the file in ``otto_tui/commands`` that has it."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 from memory.errors import OttoError
-from sessions.chat_model import ChatModel
+from sessions.chat_model import ChatModel, ModelError
 from sessions.live import LiveMemory, scaled_budgets
 from sessions.models import OpenModel, Recall
 from sessions.options import Options
@@ -32,6 +32,7 @@ class Seats:
         # How long and how freely a reply may be is said of chatting; notes that are cut short are worth nothing.
         self._at_work = replace(options, max_output_tokens=None, temperature=None)
         self._working: dict[str, ChatModel] = {}
+        self._refused: set[str] = set()
         self.chat = self._open(options.chat, options)
 
     def seat_chat(self, name: str) -> None:
@@ -39,7 +40,11 @@ class Seats:
         self.chat = self._open(name, self._options)
 
     async def take_up(self, memory: LiveMemory) -> str | None:
-        """Go on with the model that a session was last talked with; why that cannot be, as a sentence, if so."""
+        """Go on with the model that a session was last talked with; what of the seats cannot be, in words, if so."""
+        hindrances = [await self._go_on_with_last(memory), *self._refused_names()]
+        return " ".join(filter(None, hindrances)) or None
+
+    async def _go_on_with_last(self, memory: LiveMemory) -> str | None:
         used = await memory.run(remembered_model, memory.store, self._options.chat)
         if used is None or used == self.chat.name:
             return None
@@ -56,14 +61,30 @@ class Seats:
         return scaled_budgets(self._options, await self.chat.window())
 
     def of(self, seat: Seat) -> ChatModel:
-        """Who does this job now. Raises ``ModelError`` where its name makes no sense."""
+        """Who does this job now; the chat model where the name that was given makes no sense."""
         named: str | None = getattr(self._options, seat)
+        if named in self._refused:
+            named = None
         if named is None and self._at_work == self._options:
             return self.chat
         name = named or self.chat.name
         if name not in self._working:
             self._working[name] = self._open(name, self._at_work)
         return self._working[name]
+
+    def _refused_names(self) -> list[str]:
+        """A sentence for each job whose model makes no sense; the chat model does it instead."""
+        sentences = []
+        for seat in get_args(Seat):
+            named: str | None = getattr(self._options, seat)
+            if named is None:
+                continue
+            try:
+                self._working[named] = self._open(named, self._at_work)
+            except ModelError as error:
+                self._refused.add(named)
+                sentences.append(f"{error} The chat model takes the seat {seat} instead.")
+        return sentences
 
     def _open(self, name: str, options: Options) -> ChatModel:
         return self._open_model(name, options, recall=self._recall)

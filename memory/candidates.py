@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from memory.json_text import dump
+from memory.candidate_columns import Candidates as Candidates
+from memory.columns import Columns, read_numbers
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
 from memory.values import Span
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 _Standing = dict[int, tuple[Span, ...] | None]
 """What the view shows of events that stand raw in it: all (None) or these pieces."""
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Chunks by place, as columns: there may be many, and few are returned. Neighbours stand at the next places."""
-
-    rows: tuple[int, ...] = field(repr=False)
-    """The row of each chunk in its table and in the keyword index."""
-    hashes: tuple[str, ...] = field(repr=False)
-    seqs: tuple[int, ...] = field(repr=False)
-    """The event of each chunk."""
-    tokens: tuple[int, ...] = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()) -> Candidates:
@@ -36,22 +26,34 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
     Args:
         left_out: ``seq`` of raw events that the view has no room for right now (``View.left_out``).
     """
+    without = frozenset(left_out)
+
+    def choose(db: sqlite3.Connection, columns: Columns) -> NDArray[np.bool_]:
+        import numpy as np
+
+        standing = {seq: spans for seq, spans in _standing(db, kind).items() if seq not in without}
+        behind = read_numbers(db, "SELECT group_concat(seq) FROM bullet_refs WHERE kind = ?", (kind,))
+        in_part = [seq for seq, spans in standing.items() if spans is not None]
+        members = np.concatenate([behind, np.array([*in_part, *without], np.int64)])
+        return np.isin(columns.chunks.seqs, members) & ~_shown(columns, standing)
+
     with store.reading() as db:
-        standing = {seq: spans for seq, spans in _standing(db, kind).items() if seq not in left_out}
-        return _select(
-            db,
-            "chunks.seq IN (SELECT seq FROM bullet_refs WHERE kind = ?1"
-            " UNION SELECT seq FROM pending WHERE kind = ?1 AND spans IS NOT NULL"
-            " UNION SELECT value FROM json_each(?2))",
-            (kind, dump(sorted(set(left_out)))),
-            standing,
-        )
+        return store.columns.candidates(db, ("behind bullets", kind, without), choose)
 
 
 def of_event_kind(store: MemoryStore, event_kind: str) -> Candidates:
     """Every chunk of events of this kind that do not stand raw in any view."""
+
+    def choose(db: sqlite3.Connection, columns: Columns) -> NDArray[np.bool_]:
+        import numpy as np
+
+        names = columns.events.names
+        number = names.index(event_kind) if event_kind in names else -1
+        members = columns.events.seqs[columns.events.kinds == number]
+        return np.isin(columns.chunks.seqs, members) & ~_shown(columns, _standing(db, None))
+
     with store.reading() as db:
-        return _select(db, "chunks.seq IN (SELECT seq FROM events WHERE kind = ?)", (event_kind,), _standing(db, None))
+        return store.columns.candidates(db, ("of event kind", event_kind), choose)
 
 
 def _standing(db: sqlite3.Connection, kind: str | None) -> _Standing:
@@ -59,18 +61,16 @@ def _standing(db: sqlite3.Connection, kind: str | None) -> _Standing:
     return {seq: load_spans(spans) for seq, spans in rows}
 
 
-def _select(db: sqlite3.Connection, where: str, values: tuple[str, ...], standing: _Standing) -> Candidates:
-    cursor = db.cursor()
-    cursor.row_factory = None
-    cursor.execute(
-        f"SELECT chunks.rowid, chunks.hash, chunks.seq, chunks.tokens, chunks.start, chunks.end FROM chunks"
-        f" WHERE {where} ORDER BY chunks.seq, chunks.start",
-        values,
-    )
-    rows = [row for row in cursor if row[2] not in standing or not _is_shown(standing[row[2]], row[4], row[5])]
-    columns = tuple(zip(*rows, strict=True)) or ((),) * 6
-    return Candidates(*columns[:4])
+def _shown(columns: Columns, standing: _Standing) -> NDArray[np.bool_]:
+    """Whether the view shows each chunk: its event stands raw, or a piece of it that holds the whole chunk."""
+    import numpy as np
 
-
-def _is_shown(spans: tuple[Span, ...] | None, start: int, end: int) -> bool:
-    return spans is None or any(begin <= start and end <= stop for begin, stop in spans)
+    chunks = columns.chunks
+    shown = np.isin(chunks.seqs, np.array([seq for seq, spans in standing.items() if spans is None], np.int64))
+    for seq, spans in standing.items():
+        if spans is not None:
+            first, last = np.searchsorted(chunks.seqs, (seq, seq + 1))
+            for place in range(first, last):
+                start, end = chunks.starts[place], chunks.ends[place]
+                shown[place] = any(begin <= start and end <= stop for begin, stop in spans)
+    return shown

@@ -14,6 +14,9 @@ from memory.words import index_words
 
 _COLUMNS = "hash, seq, start, end, tokens"
 
+REMADE_KEY = "chunks_remade"
+"""The meta key that counts how often all chunks were removed to be made anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -49,6 +52,19 @@ def insert(db: sqlite3.Connection, seq: int, pieces: Sequence[Piece]) -> None:
             (piece.hash, seq, piece.start, piece.end, piece.tokens),
         )
         db.execute("INSERT INTO chunks_fts (rowid, words) VALUES (?, ?)", (cursor.lastrowid, piece.words))
+
+
+def remove_all(db: sqlite3.Connection) -> None:
+    """Empty the chunks and the keyword index, so that they can be made anew; whoever holds chunks can tell."""
+    db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
+    db.execute("DELETE FROM chunks")
+    db.execute("INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET value = value + 1", (REMADE_KEY,))
+
+
+def remade(db: sqlite3.Connection) -> int:
+    """How often all chunks were removed to be made anew."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (REMADE_KEY,)).fetchone()
+    return 0 if row is None else int(row[0])
 
 
 def of_events(db: sqlite3.Connection, seqs: Iterable[int]) -> dict[int, list[Chunk]]:

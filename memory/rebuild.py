@@ -99,8 +99,8 @@ def _kinds(store: MemoryStore, events: Iterable[Event]) -> list[str]:
 
 
 def _empty(db: sqlite3.Connection) -> None:
-    db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-    for table in ("chunks", "pending", "bullet_refs", "bullets"):
+    chunk_rows.remove_all(db)
+    for table in ("pending", "bullet_refs", "bullets"):
         db.execute(f"DELETE FROM {table}")
 
 

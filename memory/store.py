@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from memory import bullet_rows, chunk_rows, event_rows, pending_rows
+from memory.column_cache import ColumnCache
 from memory.connections import Connections
 from memory.errors import EventConflict, UnknownId
 from memory.json_text import dump, load
@@ -90,6 +91,8 @@ class MemoryStore:
         self.read_only = read_only
         self.now = now
         self._connections = Connections(self.path, read_only=read_only)
+        self.columns = ColumnCache()
+        """What recall has read of this store."""
 
     def close(self) -> None:
         """Close every connection, as soon as what is being read and written has been. Safe to call twice."""

@@ -53,7 +53,7 @@ def fetch(
                         f"{address} is larger than LoCoMo's file, so it was not fetched. {_way_out()}"
                     )
                 progress(got, expected)
-        load(half)
+        _check(half, address)
         half.replace(target)
     except httpx.HTTPStatusError as error:
         raise LocomoUnreadable(f"{address} answered {error.response.status_code}. {_way_out()}") from error
@@ -64,6 +64,15 @@ def fetch(
     finally:
         half.unlink(missing_ok=True)
     return target
+
+
+def _check(file: Path, address: str) -> None:
+    try:
+        load(file)
+    except LocomoUnreadable as error:
+        raise LocomoUnreadable(
+            f"What {address} answered is not LoCoMo's file, so it was not kept. {_way_out()}"
+        ) from error
 
 
 def _way_out() -> str:

@@ -26,6 +26,7 @@ from memory.errors import OttoError
 from memory.locomo import ADVERSARIAL, Question, Talk, Turn, words_of
 from memory.queue import TieredQueue
 from memory.store import CONVERSATION, MemoryStore
+from memory.tokens import count_tokens
 from memory.values import NewEvent
 
 WORKING_BUDGETS = (200, 400)
@@ -37,8 +38,9 @@ MOST_FAILURES = 3
 FACTS_KEY = "replay"
 """Where a tape keeps what is known of the replay that made it."""
 
-_CLOSING = "That is all for today."
-_LAYOUT = 1
+_CLOSING = "That is all."
+
+_LAYOUT = 2
 """Counts up when a replay writes something else for the same settings."""
 
 Progress = Callable[[str, int, int], None]
@@ -190,12 +192,13 @@ def _write(talk: Talk, setting: Setting, summarize: Summarize, path: Path, progr
         generations = queue.generation
         if generations:
             _close(queue, turns[-1])
+        numbers = set(store.numbers_of(turn.id for turn in turns).values())
         facts = Facts(
             generations=generations,
             model_calls=watched.calls,
             failures=watched.failures,
-            chunks=sum(map(len, store.chunks_of(store.numbers_of(turn.id for turn in turns).values()).values())),
-            reachable=len(behind_bullets(store, CONVERSATION)),
+            chunks=sum(map(len, store.chunks_of(numbers).values())),
+            reachable=sum(seq in numbers for seq in behind_bullets(store, CONVERSATION).seqs),
         )
         store.set_meta(FACTS_KEY, json.dumps(asdict(facts)))
     half.replace(path)
@@ -215,8 +218,12 @@ def _event(turn: Turn, person: str) -> NewEvent:
 
 def _close(queue: TieredQueue, last: Turn) -> None:
     """Let everything that was said leave the raw view, as it does in a session that goes on."""
+    words = _CLOSING
+    while count_tokens(words) <= MIN_X_BUDGET:
+        # It fills the smallest X alone, so that nothing stays there beside it.
+        words += f" {_CLOSING}"
     at = (last.said_at + timedelta(minutes=1)).isoformat()
-    queue.append(NewEvent(id="closing", text=_CLOSING, role="user", t_event=at))
+    queue.append(NewEvent(id="closing", text=words, role="user", t_event=at))
     queue.set_budgets(MIN_X_BUDGET, queue.y_budget)
     queue.compact()
 

@@ -6,7 +6,7 @@ import io
 import shutil
 from collections.abc import Sequence
 
-NARROWEST = 120
+NARROWEST = 150
 """Columns that a table may take where no terminal says how wide it is, or a narrow one would break its figures."""
 
 
@@ -17,10 +17,10 @@ def figures(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column, name in enumerate(head):
         numbers = all(row[column][:1].isdigit() for row in rows) and "category" not in name
-        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold", no_wrap=numbers)
+        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold", no_wrap=numbers, min_width=len(name))
     for row in rows:
         table.add_row(*map(Text, row))
     written = io.StringIO()

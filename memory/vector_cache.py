@@ -17,6 +17,18 @@ if TYPE_CHECKING:
 
     from memory.embeddings import Vector
 
+BATCH = 2_000
+"""Vectors read at a time: beside the matrix they would take as much room again."""
+
+ROOM = 1.25
+"""How many times as many rows as are needed a matrix has room for, so that it is copied now and then only."""
+
+LEAST_ROOM = 1_024
+
+
+class _DifferentSizes(Exception):
+    """A vector does not fit into the matrix."""
+
 
 class VectorCache:
     """One float32 matrix for the store and stamp that were asked for last. Keep one beside each open store.
@@ -28,42 +40,87 @@ class VectorCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._of: tuple[object, str] | None = None
-        self._place: dict[str, int] = {}
-        self._rows: Vector | None = None
+        self._clear()
 
     def look_up(self, store: MemoryStore, stamp: str, hashes: Sequence[str]) -> tuple[Vector, NDArray[np.intp]]:
         """Return a matrix, and for each hash the row of its vector, or -1 where the chunk has none yet.
 
+        Asked again with the same tuple, it looks only for what had none.
+
         Raises:
             EmbeddingUnavailable: vectors of this stamp differ in size, so that they cannot be one model's.
         """
-        import numpy as np
-
         with self._lock:
             if self._of != (store.path, stamp):
-                self._of, self._place, self._rows = (store.path, stamp), {}, None
-            missing = [hash for hash in hashes if hash not in self._place]
-            if missing:
-                self._read(store, stamp, missing)
-            matrix = np.empty((0, 0), np.float32) if self._rows is None else self._rows
-            return matrix, np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
+                self._of = (store.path, stamp)
+                self._clear()
+            with store.reading() as db:
+                size = vector_rows.size_of(db, stamp)
+            if self._room is not None and self._room.shape[1] != size:
+                # Another model answers to the name of the one that what is kept here is from.
+                self._clear()
+            try:
+                return self._matrix_and_places(store, stamp, hashes)
+            except _DifferentSizes:
+                raise EmbeddingUnavailable(
+                    f"The vectors of this session under {stamp} differ in size."
+                    f" Run `otto sessions --reembed {store.path.stem}` to make them again."
+                ) from None
 
-    def _read(self, store: MemoryStore, stamp: str, hashes: Sequence[str]) -> None:
+    def _clear(self) -> None:
+        self._place: dict[str, int] = {}
+        self._room: Vector | None = None
+        """The matrix, and room for more below it; what has been handed out is never written again."""
+        self._asked: tuple[Sequence[str], NDArray[np.intp]] | None = None
+
+    def _matrix_and_places(
+        self, store: MemoryStore, stamp: str, hashes: Sequence[str]
+    ) -> tuple[Vector, NDArray[np.intp]]:
         import numpy as np
 
+        asked = self._asked
+        places = asked[1] if asked is not None and asked[0] is hashes else self._places_of(hashes)
+        waiting = np.flatnonzero(places < 0)
+        if len(waiting) and self._read(store, stamp, [hashes[place] for place in waiting]):
+            places = self._places_of(hashes)
+        # Only what cannot change under its own name is known by it.
+        self._asked = (hashes, places) if isinstance(hashes, tuple) else None
+        if self._room is None:
+            return np.empty((0, 0), np.float32), places
+        return self._room[: len(self._place)], places
+
+    def _places_of(self, hashes: Sequence[str]) -> NDArray[np.intp]:
+        import numpy as np
+
+        places = np.fromiter(map(self._place.get, hashes, repeat(-1)), np.intp, len(hashes))
+        places.flags.writeable = False
+        return places
+
+    def _read(self, store: MemoryStore, stamp: str, hashes: Sequence[str]) -> int:
+        """Add the vectors of these chunks, of which none is here; how many there were."""
+        before = len(self._place)
         with store.reading() as db:
-            found = vector_rows.select(db, stamp, hashes)
-        if not found:
-            return
-        sizes = {len(vector) for _, vector in found}
-        if self._rows is not None:
-            sizes.add(self._rows.shape[1] * self._rows.itemsize)
-        if len(sizes) > 1 or sizes.pop() % np.dtype(np.float32).itemsize:
-            raise EmbeddingUnavailable(
-                f"The vectors of this session under {stamp} differ in size."
-                f" Run `otto sessions --reembed {store.path.stem}` to make them again."
-            )
-        read = np.frombuffer(b"".join(vector for _, vector in found), np.dtype("<f4")).reshape(len(found), -1)
-        start = 0 if self._rows is None else len(self._rows)
-        self._rows = read if self._rows is None else np.concatenate([self._rows, read])
+            for start in range(0, len(hashes), BATCH):
+                found = vector_rows.select(db, stamp, hashes[start : start + BATCH])
+                if found:
+                    self._add(found, at_most=len(hashes) - start)
+        return len(self._place) - before
+
+    def _add(self, found: Sequence[tuple[str, bytes]], at_most: int) -> None:
+        """Append vectors. ``at_most`` as many are still to come, these included."""
+        import numpy as np
+
+        size = len(found[0][1])
+        if size % vector_rows.FLOAT_BYTES or any(len(vector) != size for _, vector in found):
+            raise _DifferentSizes
+        new = np.frombuffer(b"".join(vector for _, vector in found), "<f4").reshape(len(found), -1)
+        start = len(self._place)
+        if self._room is not None and self._room.shape[1] != new.shape[1]:
+            raise _DifferentSizes
+        if self._room is None or start + len(new) > len(self._room):
+            grown = np.empty((max(LEAST_ROOM, int(ROOM * (start + at_most))), new.shape[1]), np.float32)
+            if self._room is not None:
+                grown[:start] = self._room[:start]
+            self._room = grown
+        self._room[start : start + len(new)] = new
         self._place.update((hash, start + offset) for offset, (hash, _) in enumerate(found))

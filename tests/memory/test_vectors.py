@@ -182,7 +182,7 @@ def test_the_cache_reads_each_vector_once(store: MemoryStore) -> None:
     embed_waiting(store, embedder)
     hashes = [chunk.hash for chunks in store.chunks_of(range(10)).values() for chunk in chunks]
     reads: list[str] = []
-    store.reader().set_trace_callback(lambda sql: reads.append(sql) if "FROM vectors" in sql else None)
+    store.reader().set_trace_callback(lambda sql: reads.append(sql) if "SELECT hash, vector" in sql else None)
     for _ in range(3):
         matrix, places = cache.look_up(store, embedder.stamp, hashes)
         assert sorted(places) == [0, 1, 2, 3]
@@ -206,6 +206,37 @@ def test_vectors_of_several_sizes_are_never_compared(store: MemoryStore) -> None
     hashes = [chunk.hash for chunks in store.chunks_of([1, 2]).values() for chunk in chunks]
     with pytest.raises(EmbeddingUnavailable, match="differ in size"):
         VectorCache().look_up(store, "tiny:a", hashes)
+
+
+def test_a_name_that_now_means_another_model_leaves_nothing_in_the_cache(store: MemoryStore) -> None:
+    say(store, "one", "two")
+    cache = VectorCache()
+    hashes = tuple(chunk.hash for chunks in store.chunks_of([1, 2]).values() for chunk in chunks)
+    reembed(store, TinyEmbedder("host:m", dimensions=8))
+    assert cache.look_up(store, "host:m", hashes)[0].shape == (2, 8)
+    reembed(store, TinyEmbedder("host:m", dimensions=16))
+    matrix, places = cache.look_up(store, "host:m", hashes)
+    assert np.array_equal(matrix[places[1]], TinyEmbedder("host:m", dimensions=16).vector("two"))
+    assert matrix.shape == (2, 16)
+
+
+def test_what_the_cache_has_handed_out_stays_as_it_is_while_it_grows(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.vector_cache.LEAST_ROOM", 4)
+    monkeypatch.setattr("memory.vector_cache.BATCH", 2)
+    embedder, cache = TinyEmbedder(dimensions=8), VectorCache()
+    handed_out = []
+    for number in range(1, 24):
+        say(store, f"text {number}")
+        hashes = tuple(chunk.hash for chunks in store.chunks_of(range(number + 1)).values() for chunk in chunks)
+        assert list(cache.look_up(store, embedder.stamp, hashes)[1][-1:]) == [-1]
+        embed_waiting(store, embedder)
+        for _ in range(2):
+            handed_out.append(cache.look_up(store, embedder.stamp, hashes))
+    for matrix, places in handed_out:
+        for number, place in enumerate(places, 1):
+            assert np.array_equal(matrix[place], embedder.vector(f"text {number}"))
 
 
 class Spaces(RuleBasedStateMachine):

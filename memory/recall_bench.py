@@ -11,7 +11,8 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,7 +23,7 @@ from memory.budgets import MIN_X_BUDGET
 from memory.candidates import behind_bullets
 from memory.compaction import Summarize
 from memory.embeddings import Embedder
-from memory.errors import OttoError
+from memory.errors import OttoError, StoreUnavailable
 from memory.locomo import ADVERSARIAL, Question, Talk, Turn, words_of
 from memory.queue import TieredQueue
 from memory.store import CONVERSATION, MemoryStore
@@ -142,13 +143,15 @@ def embedded(replayed: Replayed, embedder: Embedder, progress: Progress = lambda
 
     Raises:
         EmbeddingUnavailable: the embedder fails; what was made stays for the next call.
+        StoreUnavailable: the folder cannot be written.
     """
     stamp = hashlib.sha256(embedder.stamp.encode()).hexdigest()[:8]
     path = replayed.path.with_name(f"{replayed.path.stem}.{stamp}.db")
     if not path.exists():
-        half = path.with_suffix(".half")
-        shutil.copyfile(replayed.path, half)
-        half.replace(path)
+        with _told(path.parent):
+            half = path.with_suffix(".half")
+            shutil.copyfile(replayed.path, half)
+            half.replace(path)
     with MemoryStore(path) as store:
         label = f"embedding {replayed.talk.name}"
         vectors.embed_waiting(store, embedder, progress=lambda done, total: progress(label, done, total))
@@ -172,8 +175,9 @@ def in_store(store: MemoryStore, turns: Collection[Turn]) -> set[str]:
 def _write(talk: Talk, setting: Setting, summarize: Summarize, path: Path, progress: Progress) -> Facts:
     """To a file of another name first, so that a replay that was interrupted is never taken for a whole one."""
     half = path.with_suffix(".half")
-    for left in (half, *(half.with_name(f"{half.name}{end}") for end in ("-wal", "-shm"))):
-        left.unlink(missing_ok=True)
+    with _told(path.parent):
+        for left in (half, *(half.with_name(f"{half.name}{end}") for end in ("-wal", "-shm"))):
+            left.unlink(missing_ok=True)
     turns = talk.turns[: setting.turns]
     watched = _Watched(summarize)
     with MemoryStore(half) as store:
@@ -201,8 +205,20 @@ def _write(talk: Talk, setting: Setting, summarize: Summarize, path: Path, progr
             reachable=sum(seq in numbers for seq in behind_bullets(store, CONVERSATION).seqs),
         )
         store.set_meta(FACTS_KEY, json.dumps(asdict(facts)))
-    half.replace(path)
+    with _told(path.parent):
+        half.replace(path)
     return facts
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Have what a disk refuses said in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{folder} cannot be written ({error.strerror or error}); name another folder."
+        ) from error
 
 
 def _event(turn: Turn, person: str) -> NewEvent:

@@ -10,6 +10,7 @@ from pathlib import Path
 from memory.bench_summarizers import SUMMARIZERS, summarizer
 from memory.compaction import Summarize
 from memory.embeddings import Embedder
+from memory.errors import OttoError
 from memory.locomo import ADVERSARIAL, CATEGORIES, Talk
 from memory.recall_bench import Asked, Progress, Replayed, Setting, asked_of, embedded, in_store, replay
 from memory.recall_scores import Answered, Asking, Row, answer, ask, row_of
@@ -22,6 +23,10 @@ from memory.vector_cache import VectorCache
 NO_EMBEDDER = "none"
 SHIPPED = "shipped"
 """What a row calls the arm that ``recall`` takes when none is named."""
+
+
+class NothingAsked(OttoError):
+    """There is nothing to score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,12 +106,16 @@ def evaluate(wanted: Wanted) -> Report:
     """Measure. Takes seconds for each conversation, and what an embedder takes for its texts.
 
     Raises:
+        NothingAsked: no question has evidence in what is replayed.
         NothingCompacted: the budgets are too large.
         EmbeddingUnavailable: an embedder fails.
         OttoError: the summariser fails, or a tape cannot be written.
     """
-    replays = _replays(wanted, wanted.setting.summarizer, wanted.summarize)
     asked = {talk.name: asked_of(talk, wanted.setting.turns, plain=wanted.plain) for talk in wanted.talks}
+    evidence = _evidence(wanted, asked)
+    if not evidence.questions:
+        raise NothingAsked("No question has evidence in the turns that are replayed, so there is nothing to measure.")
+    replays = _replays(wanted, wanted.setting.summarizer, wanted.summarize)
     rows: list[Row] = []
     answers: list[Answered] = []
     knobs: list[KnobTable] = []
@@ -122,7 +131,7 @@ def evaluate(wanted: Wanted) -> Report:
                     table = tuple(turned([(stores.asking(name, arm), questions) for name, questions in asked.items()]))
                     knobs.append(KnobTable(arm or SHIPPED, stores.embedder_name, table))
     return Report(
-        evidence=_evidence(wanted, asked),
+        evidence=evidence,
         replays=tuple(replays),
         kept=_kept(replays, asked),
         rows=tuple(rows),

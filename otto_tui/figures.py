@@ -20,7 +20,9 @@ def figures(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column, name in enumerate(head):
         numbers = all(row[column][:1].isdigit() for row in rows) and "category" not in name
-        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold", no_wrap=numbers, min_width=len(name))
+        table.add_column(
+            Text(name), justify="right" if numbers else "left", overflow="fold", no_wrap=numbers, min_width=len(name)
+        )
     for row in rows:
         table.add_row(*map(Text, row))
     written = io.StringIO()

@@ -65,8 +65,9 @@ class Printed:
             about = [row for row in self.report.rows if row.conversations == tuple(names)]
             title = f"{label.capitalize()}: conversation{'s' if len(names) > 1 else ''} {', '.join(names)}"
             yield _table(title, about)
-            yield _categories(title, about, self.report)
-            yield "\n".join(_adversarial(about))
+            yield _categories(title, list(_widest(about)), self.report)
+            if any(row.adversarial.questions for row in about):
+                yield _adversarial(title, about)
         if self.seeds_own:
             yield from map(_seeds_categories, _widest(self.report.rows))
         for knobs in self.report.knobs:
@@ -165,13 +166,12 @@ def _categories(title: str, rows: Sequence[Row], report: Report) -> str:
     from memory.locomo import CATEGORIES
 
     return figures(
-        f"{title}, by category",
-        ("arm", "embedder", "budget", "category", "n", "store", "any", "mean", "all"),
+        f"{title}, by category at {rows[0].budget:,} tokens",
+        ("arm", "embedder", "category", "n", "store", "any", "mean", "all"),
         [
             (
                 row.arm,
                 row.embedder,
-                f"{row.budget:,}",
                 f"{number} {CATEGORIES[number]}",
                 str(each.questions),
                 percent(report.kept[number].share),
@@ -186,16 +186,23 @@ def _categories(title: str, rows: Sequence[Row], report: Report) -> str:
     )
 
 
-def _adversarial(rows: Sequence[Row]) -> Iterator[str]:
-    """Category 5 has no answer: the less comes back, the better."""
-    for row in rows:
-        about = row.adversarial
-        if about.questions:
-            yield (
-                f"5 adversarial, {row.arm}, {row.embedder}, {row.budget:,} tokens: nothing comes back for"
-                f" {percent(about.nothing)} of {about.questions:,} questions;"
-                f" {about.items_mean:.1f} pieces and {about.tokens_mean:,.0f} tokens in the mean."
+def _adversarial(title: str, rows: Sequence[Row]) -> str:
+    """These questions have no answer: the less comes back, the better."""
+    return figures(
+        f"{title}, category 5 adversarial: {rows[0].adversarial.questions:,} questions about what was not said so",
+        ("arm", "embedder", "budget", "nothing returned", "pieces", "tokens"),
+        [
+            (
+                row.arm,
+                row.embedder,
+                f"{row.budget:,}",
+                percent(row.adversarial.nothing),
+                f"{row.adversarial.items_mean:.1f}",
+                f"{row.adversarial.tokens_mean:,.0f}",
             )
+            for row in rows
+        ],
+    )
 
 
 def _widest(rows: Sequence[Row]) -> Iterator[Row]:

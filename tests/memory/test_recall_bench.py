@@ -10,10 +10,10 @@ import pytest
 
 from memory.bench_summarizers import CANNED, SUMMARIZERS, summarizer
 from memory.candidates import behind_bullets
-from memory.errors import EmbeddingUnavailable, OttoError
+from memory.errors import EmbeddingUnavailable, OttoError, StoreUnavailable
 from memory.locomo import ADVERSARIAL, Talk, load, words_of
 from memory.recall_bench import NothingCompacted, Setting, asked_of, embedded, in_store, replay
-from memory.recall_evaluation import NO_EMBEDDER, Report, Wanted, evaluate
+from memory.recall_evaluation import NO_EMBEDDER, NothingAsked, Report, Wanted, evaluate
 from memory.recall_scores import DEPTHS, Asking, ask, found
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import RecallItem
@@ -239,6 +239,20 @@ def test_an_embedder_that_fails_is_never_measured_as_if_it_had_not(talk: Talk, f
     # Its passages come, its questions do not: recall answers by keyword, which is not what was to be measured.
     with pytest.raises(EmbeddingUnavailable, match="The model is away"):
         _measure(talk, folder, BrokenEmbedder("tiny:half", after=10_000))
+
+
+def test_nothing_to_ask_is_refused(talk: Talk, folder: Path) -> None:
+    with pytest.raises(NothingAsked):
+        _measure(replace(talk, questions=talk.questions[4:]), folder, TinyEmbedder())
+
+
+def test_a_folder_that_cannot_be_written_is_named(talk: Talk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("memory.recall_bench.shutil.copyfile", full)
+    with pytest.raises(StoreUnavailable, match="No space left on device"):
+        _measure(talk, folder, TinyEmbedder("tiny:full"))
 
 
 def _measure(talk: Talk, folder: Path, embedder: TinyEmbedder) -> Report:

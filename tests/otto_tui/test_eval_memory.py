@@ -85,7 +85,7 @@ def test_the_tables_tell_the_three_figures_and_name_the_categories(tmp_path: Pat
     assert printed.returncode == 0, printed.stderr.decode()
     text = printed.stdout.decode()
     assert "All together: conversation 7, 4 questions" in text
-    for line in ("1 multi-hop", "2 temporal", "3 open-domain", "4 single-hop", "5 adversarial, shipped, none"):
+    for line in ("1 multi-hop", "2 temporal", "3 open-domain", "4 single-hop", "category 5 adversarial: 1 questions"):
         assert line in text
     heads = [line.split() for line in text.splitlines() if line.split()[:3] == ["arm", "embedder", "budget"]]
     assert heads[0][3:8] == ["any", "mean", "all", "tokens", "p95"]
@@ -213,6 +213,14 @@ def test_data_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
         done = evaluate(home=tmp_path, data=path)
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr.decode().startswith(f"Error: {path} ")
+
+
+def test_a_store_that_is_no_folder_is_one_sentence(tmp_path: Path, data: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("taken")
+    done = evaluate(*SMALL, "--embedder", "none", "--keep-store", str(file), home=tmp_path, data=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == f"Error: {file} cannot be made (File exists); name another folder.\n"
 
 
 def test_an_embedder_that_cannot_be_had_is_one_sentence(tmp_path: Path, data: Path, kept: Path) -> None:

@@ -81,7 +81,7 @@ class VectorCache:
         asked = self._asked
         places = asked[1] if asked is not None and asked[0] is hashes else self._places_of(hashes)
         waiting = np.flatnonzero(places < 0)
-        if len(waiting) and self._read(store, stamp, [hashes[place] for place in waiting]):
+        if len(waiting) and self._read(store, stamp, [hashes[place] for place in waiting.tolist()]):
             places = self._places_of(hashes)
         # Only what cannot change under its own name is known by it.
         self._asked = (hashes, places) if isinstance(hashes, tuple) else None

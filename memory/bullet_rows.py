@@ -18,8 +18,8 @@ def load(db: sqlite3.Connection, kind: str, only: Collection[str] | None = None)
     """Every live bullet, or those with these ids, in the order of the oldest event behind each."""
     ids = None if only is None else dump(sorted(only))
     rows = db.execute(
-        "SELECT id, generation, form, protected, text, spans, tokens FROM bullets"
-        " WHERE kind = ? AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))",
+        "SELECT id, generation, form, protected, text, spans, tokens FROM bullets WHERE kind = ?1"
+        f" AND {_among('id', ids)}",
         (kind, ids),
     ).fetchall()
     seqs = _seqs_by_bullet(db, kind, ids)
@@ -118,14 +118,18 @@ def summaries_behind(db: sqlite3.Connection, kind: str, seqs: Iterable[int]) -> 
 
 def _seqs_by_bullet(db: sqlite3.Connection, kind: str, ids: str | None) -> dict[str, list[int]]:
     rows = db.execute(
-        "SELECT bullet, seq FROM bullet_refs"
-        " WHERE kind = ? AND (?2 IS NULL OR bullet IN (SELECT value FROM json_each(?2))) ORDER BY bullet, seq",
+        f"SELECT bullet, seq FROM bullet_refs WHERE kind = ?1 AND {_among('bullet', ids)} ORDER BY bullet, seq",
         (kind, ids),
     )
     seqs: dict[str, list[int]] = {}
     for row in rows:
         seqs.setdefault(row["bullet"], []).append(row["seq"])
     return seqs
+
+
+def _among(column: str, ids: str | None) -> str:
+    """The condition that ``column`` is one of ``?2``, or any when that is None; one for both would read every row."""
+    return "?2 IS NULL" if ids is None else f"{column} IN (SELECT value FROM json_each(?2))"
 
 
 def _quoted_events(db: sqlite3.Connection, seqs: Iterable[int]) -> dict[int, Event]:
@@ -136,9 +140,8 @@ def _hashes_by_seq(db: sqlite3.Connection, kind: str, ids: str | None) -> dict[i
     hashes: dict[int, list[str]] = {}
     rows = db.execute(
         "SELECT DISTINCT chunks.seq, chunks.start, chunks.hash FROM chunks"
-        " JOIN bullet_refs ON bullet_refs.seq = chunks.seq AND bullet_refs.kind = ?"
-        " WHERE ?2 IS NULL OR bullet_refs.bullet IN (SELECT value FROM json_each(?2))"
-        " ORDER BY chunks.seq, chunks.start",
+        " JOIN bullet_refs ON bullet_refs.seq = chunks.seq AND bullet_refs.kind = ?1"
+        f" WHERE {_among('bullet_refs.bullet', ids)} ORDER BY chunks.seq, chunks.start",
         (kind, ids),
     )
     for row in rows:

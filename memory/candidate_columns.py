@@ -52,6 +52,13 @@ class Candidates:
 
         return np.full(len(self), -1, np.int32) if self.events is None else self.events.speakers[self._event_places]
 
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """What the text of each calls its speaker, as a place in ``speaker_names``; -1 where it does not."""
+        import numpy as np
+
+        return np.full(len(self), -1, np.int32) if self.events is None else self.events.labels[self._event_places]
+
     @property
     def speaker_names(self) -> tuple[str, ...]:
         """Names as ``RecallItem.speaker`` has them; some may be nobody's."""

@@ -1,18 +1,19 @@
 """What recall reads of a store, as columns in memory: every chunk, and every event that chunks belong to.
 
 Both only grow at their end while a store is open, so that a recall reads what is new. Chunks are made anew by a
-rebuild alone; what tells of it is ``memory/chunk_rows.py``'s count.
+rebuild alone, which ``chunk_rows`` counts; ``bullet_rows`` counts how often bullets change.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from memory import chunk_rows
+from memory import bullet_rows, chunk_rows
 from memory.values import speaker_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,11 @@ BATCH = 10_000
 """Rows turned into columns at a time: as tuples they take ten times the room."""
 
 _CHUNK_TYPES = ("int64", "int64", "int64", "int64", "int64", "object")
-_EVENT_TYPES = ("int64", "int32", "int32", "float64", "int32")
+_EVENT_TYPES = ("int64", "int32", "int32", "int32", "float64", "int32")
+
+_LABEL = re.compile(r"\s*([^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}) ?:\s")
+_MOST_LABEL = 40
+"""Characters at the beginning of a text among which its label is looked for."""
 
 NO_DAY = 0
 """The day of an event whose time cannot be read."""
@@ -65,6 +70,8 @@ class EventColumns:
     """Places in ``names``."""
     speakers: NDArray[np.int32]
     """Places in ``names``."""
+    labels: NDArray[np.int32]
+    """Places in ``names`` of what a text calls its speaker, as in ``Ada: Good morning.``; -1 where it does not."""
     said_at: NDArray[np.float64]
     """Seconds since 1970 in UTC; NaN where the time cannot be read."""
     days: NDArray[np.int32]
@@ -80,21 +87,32 @@ class EventColumns:
         return np.searchsorted(self.seqs, seqs)
 
     def columns(self) -> tuple[NDArray[Any], ...]:
-        return self.seqs, self.kinds, self.speakers, self.said_at, self.days
+        return self.seqs, self.kinds, self.speakers, self.labels, self.said_at, self.days
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     chunks: ChunkColumns
     events: EventColumns
+    replaced: int
+    """How often bullets had been written or removed; what stands behind them is known for this count only."""
+    _behind: dict[str, NDArray[np.int64]]
+
+    def behind_bullets(self, db: sqlite3.Connection, kind: str) -> NDArray[np.int64]:
+        """Events behind the live bullets of a queue, in any order; ``db`` sees what these columns were read from."""
+        if kind not in self._behind:
+            query = "SELECT group_concat(seq) FROM bullet_refs WHERE kind = ?"
+            self._behind[kind] = read_numbers(db, query, (kind,))
+        return self._behind[kind]
 
 
 def read(db: sqlite3.Connection, known: Columns | None = None) -> Columns:
     """The columns as this connection sees them; of ``known`` only what is missing is read."""
+    replaced = bullet_rows.replaced(db)
     if known is None:
-        return Columns(_read_chunks(db, None), _read_events(db, None))
-    chunks, events = _read_chunks(db, known.chunks), _read_events(db, known.events)
-    return known if chunks is known.chunks and events is known.events else Columns(chunks, events)
+        return Columns(_read_chunks(db, None), _read_events(db, None), replaced, {})
+    behind = known._behind if known.replaced == replaced else {}
+    return Columns(_read_chunks(db, known.chunks), _read_events(db, known.events), replaced, behind)
 
 
 def read_numbers(db: sqlite3.Connection, query: str, values: Sequence[Any]) -> NDArray[np.int64]:
@@ -112,7 +130,10 @@ def _read_chunks(db: sqlite3.Connection, known: ChunkColumns | None) -> ChunkCol
     import numpy as np
 
     remade = chunk_rows.remade(db)
-    count, newest = db.execute("SELECT count(*), coalesce(max(rowid), 0) FROM chunks").fetchone()
+    count, newest = db.execute(
+        # Each by itself is looked up; together they would be a walk over every row.
+        "SELECT (SELECT count(*) FROM chunks), (SELECT coalesce(max(rowid), 0) FROM chunks)"
+    ).fetchone()
     if known is not None and known.remade != remade:
         known = None
     last = 0 if known is None else int(known.rows.max(initial=0))
@@ -144,16 +165,21 @@ def _read_events(db: sqlite3.Connection, known: EventColumns | None) -> EventCol
     if known is not None and last == newest:
         return known
     if known is None or newest < last:
-        none = _arrays(((),) * 5, _EVENT_TYPES)
+        none = _arrays(((),) * 6, _EVENT_TYPES)
         known, last = EventColumns((), *none), 0
     names = {name: place for place, name in enumerate(known.names)}
-    parts = [(known.seqs, known.kinds, known.speakers, known.said_at, known.days)]
+    parts = [known.columns()]
     for batch in _batches(
-        db, "SELECT seq, kind, role, source, t_event FROM events WHERE seq > ? ORDER BY seq", (last,)
+        db,
+        f"SELECT seq, kind, role, source, substr(text, 1, {_MOST_LABEL}), t_event FROM events"
+        " WHERE seq > ? ORDER BY seq",
+        (last,),
     ):
-        seqs, kinds, roles, sources, times = zip(*batch, strict=True)
+        seqs, kinds, roles, sources, beginnings, times = zip(*batch, strict=True)
         speakers = map(speaker_of, roles, sources)
-        columns = (seqs, _numbered(kinds, names), _numbered(speakers, names), *zip(*map(_moment, times), strict=True))
+        labels = [-1 if label is None else names.setdefault(label, len(names)) for label in map(_label, beginnings)]
+        moments = zip(*map(_moment, times), strict=True)
+        columns = (seqs, _numbered(kinds, names), _numbered(speakers, names), labels, *moments)
         parts.append(_arrays(columns, _EVENT_TYPES))
     return EventColumns(tuple(names), *_joined(parts))
 
@@ -168,6 +194,11 @@ def _joined(parts: Sequence[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ..
     import numpy as np
 
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def _label(beginning: str) -> str | None:
+    match = _LABEL.match(beginning)
+    return match[1] if match else None
 
 
 def _numbered(words: Iterable[str], names: dict[str, int]) -> list[int]:

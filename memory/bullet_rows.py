@@ -13,6 +13,9 @@ from memory.json_text import dump
 from memory.pending_rows import dump_spans, load_spans
 from memory.values import RECORD_FORMS, Bullet, Event, Voices, speaker_of
 
+REPLACED_KEY = "bullets_replaced"
+"""The meta key that counts how often bullets were written or removed."""
+
 
 def load(db: sqlite3.Connection, kind: str, only: Collection[str] | None = None) -> list[Bullet]:
     """Every live bullet, or those with these ids, in the order of the oldest event behind each."""
@@ -99,6 +102,23 @@ def replace(db: sqlite3.Connection, kind: str, removed: Iterable[str], added: Se
         "INSERT INTO bullet_refs (kind, bullet, seq) VALUES (?, ?, ?)",
         [(kind, bullet.id, seq) for bullet in added for seq in bullet.seqs],
     )
+    _count_replacement(db)
+
+
+def remove_all(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM bullet_refs")
+    db.execute("DELETE FROM bullets")
+    _count_replacement(db)
+
+
+def replaced(db: sqlite3.Connection) -> int:
+    """How often bullets, of any queue, were written or removed: what was read at one count holds at that count."""
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (REPLACED_KEY,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _count_replacement(db: sqlite3.Connection) -> None:
+    db.execute("INSERT INTO meta VALUES (?, 1) ON CONFLICT (key) DO UPDATE SET value = value + 1", (REPLACED_KEY,))
 
 
 def summaries_behind(db: sqlite3.Connection, kind: str, seqs: Iterable[int]) -> dict[int, list[tuple[str, int]]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memory.candidate_columns import Candidates as Candidates
-from memory.columns import Columns, read_numbers
+from memory.columns import Columns
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
 from memory.values import Span
@@ -32,9 +32,8 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
         import numpy as np
 
         standing = {seq: spans for seq, spans in _standing(db, kind).items() if seq not in without}
-        behind = read_numbers(db, "SELECT group_concat(seq) FROM bullet_refs WHERE kind = ?", (kind,))
         in_part = [seq for seq, spans in standing.items() if spans is not None]
-        members = np.concatenate([behind, np.array([*in_part, *without], np.int64)])
+        members = np.concatenate([columns.behind_bullets(db, kind), np.array([*in_part, *without], np.int64)])
         return np.isin(columns.chunks.seqs, members) & ~_shown(columns, standing)
 
     with store.reading() as db:

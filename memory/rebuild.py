@@ -100,8 +100,8 @@ def _kinds(store: MemoryStore, events: Iterable[Event]) -> list[str]:
 
 def _empty(db: sqlite3.Connection) -> None:
     chunk_rows.remove_all(db)
-    for table in ("pending", "bullet_refs", "bullets"):
-        db.execute(f"DELETE FROM {table}")
+    bullet_rows.remove_all(db)
+    db.execute("DELETE FROM pending")
 
 
 def _take(fold: _Fold, entry: LedgerEntry) -> None:

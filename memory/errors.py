@@ -33,3 +33,7 @@ class UnknownId(OttoError):
 
 class EmbeddingUnavailable(OttoError):
     """The embedding model cannot be reached or loaded. Recall goes on by keyword and recency."""
+
+
+class EmbeddingOnItsWay(EmbeddingUnavailable):
+    """The embedding model is being fetched in the background: ask again soon."""

@@ -170,7 +170,7 @@ def _answers(endpoint: str, patience: float) -> bool:
 def _not_here(repository: str, why: str) -> EmbeddingUnavailable:
     name = repository.rpartition("/")[2]
     return EmbeddingUnavailable(
-        f"Recall ranks by keyword: the embedding model {name} is not on this machine and {why}."
+        f"The embedding model {name} is not on this machine and {why}."
         " Connect once, or set [embedding] model_path to a folder with a model."
     )
 

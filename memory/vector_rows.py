@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from memory.json_text import dump
@@ -83,8 +83,8 @@ def make_current(db: sqlite3.Connection, stamp: str) -> None:
     )
 
 
-def remove_other_stamps(db: sqlite3.Connection, stamp: str) -> None:
-    db.execute("DELETE FROM vectors WHERE stamp != ?", (stamp,))
+def remove_other_stamps(db: sqlite3.Connection, stamps: Collection[str]) -> None:
+    db.execute("DELETE FROM vectors WHERE stamp NOT IN (SELECT value FROM json_each(?))", (dump(sorted(stamps)),))
 
 
 def remove_other_sizes(db: sqlite3.Connection, stamp: str, size: int) -> None:

@@ -6,7 +6,8 @@ of another model beside it and changes over in one transaction, so that two spac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from memory import event_rows, vector_rows
@@ -29,6 +30,16 @@ def embedding_state(store: MemoryStore) -> EmbeddingState:
     stamp = current_stamp(store)
     chunks, waiting = _count(store, stamp or "")
     return EmbeddingState(stamp, chunks - waiting, waiting)
+
+
+def of_current_stamp(store: MemoryStore, embedders: Sequence[Embedder]) -> Embedder | None:
+    """Return the embedder that can rank by this store's vectors; the first where none of them can, or none is."""
+    stamp = current_stamp(store)
+    for embedder in embedders:
+        with suppress(EmbeddingUnavailable):
+            if embedder.stamp == stamp:
+                return embedder
+    return embedders[0] if embedders else None
 
 
 def embed_waiting(
@@ -71,6 +82,7 @@ def reembed(
     *,
     batch: int = BATCH,
     stop: Callable[[], bool] = lambda: False,
+    keep: Collection[str] = (),
 ) -> EmbeddingState:
     """Move a store to ``embedder``'s space. Until that is complete, recall goes on in the old one.
 
@@ -78,6 +90,8 @@ def reembed(
 
     Args:
         progress: told the number of vectors done and needed, before the first batch and after each.
+        stop: asked before each batch; True ends the work with what is done.
+        keep: stamps whose vectors stay although they are not current, so that going back to them costs little.
 
     Raises:
         EmbeddingUnavailable: the embedder failed; what was made stays for the next call.
@@ -92,7 +106,7 @@ def reembed(
             progress(total - missing, total)
         if missing:
             _embed(store, stamp, _waiting(store, stamp, 0, batch), embedder, current=False)
-        elif _change_over(store, stamp):
+        elif _change_over(store, stamp, keep):
             break
     return embedding_state(store)
 
@@ -101,7 +115,8 @@ def other_stamp_sentence(store: MemoryStore, current: str, stamp: str) -> str:
     """Say that a store's vectors are another model's, and what to do."""
     return (
         f"The vectors of this session were made by {current} and the embedding model is now {stamp}; the two are"
-        f" never compared. Run `otto sessions --reembed {store.path.stem}` (MemoryStore re-embedding) to change over."
+        f" never compared. Otto makes them anew behind the conversation; `otto sessions --reembed {store.path.stem}`"
+        " (MemoryStore re-embedding) does so at once."
     )
 
 
@@ -148,13 +163,13 @@ def _embed(store: MemoryStore, stamp: str, waiting: Sequence[_Waiting], embedder
         )
 
 
-def _change_over(store: MemoryStore, stamp: str) -> bool:
-    """Make ``stamp`` current and remove all other vectors, unless text has come that has no vector yet."""
+def _change_over(store: MemoryStore, stamp: str, keep: Collection[str]) -> bool:
+    """Make ``stamp`` current and remove the vectors of others but ``keep``, unless text has come that has none yet."""
     with store.transaction() as db:
         if vector_rows.without_vector(db, stamp, 0, 1):
             return False
         vector_rows.make_current(db, stamp)
-        vector_rows.remove_other_stamps(db, stamp)
+        vector_rows.remove_other_stamps(db, {stamp, *keep})
     return True
 
 

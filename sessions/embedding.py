@@ -1,6 +1,7 @@
 """Vectors behind the conversation: makes them as text arrives, and ranks recall with what there is.
 
-Without an embedder recall goes on by keyword and recency, and ``notice`` says why.
+While the model that is wanted cannot be had, the embedder in the box ranks; without either recall goes on by keyword
+and recency. ``notice`` says why.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from collections.abc import Callable
 from threading import Event as Flag
 
 from memory.embeddings import Embedder, EmbedderChoice
-from memory.errors import EmbeddingUnavailable, OttoError
+from memory.errors import EmbeddingOnItsWay, EmbeddingUnavailable, OttoError
 from memory.retrieval import recall
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import EmbeddingState, RecallResult
 from memory.vector_cache import VectorCache
-from memory.vectors import embed_waiting, embedding_state, reembed
+from memory.vectors import embedding_state, reembed
 from sessions.embedding_choice import choose, is_local
+from sessions.embedding_spaces import Spaces
 from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
 from sessions.options import Options
 
@@ -24,6 +26,12 @@ CONSENT = (
     "Recall could rank with {model}, since its key is set. No text is sent to it unless you agree: set"
     ' [embedding] model = "{model}", or "none" to settle it.'
 )
+
+
+MEANWHILE = "Until it can be had, the embedder in the box ranks recall."
+
+LOOK_AGAIN = 5.0
+"""Seconds after which a model that is being fetched is asked for again."""
 
 
 class EmbeddingWorker:
@@ -47,6 +55,9 @@ class EmbeddingWorker:
         self._notice: str | None = None
         self._chosen_as_local: bool | None = None
         self._embedder: Embedder | None = None
+        self._floor: Embedder | None = None
+        self._giving_way = False
+        self._later: asyncio.TimerHandle | None = None
 
     @property
     def cache(self) -> VectorCache:
@@ -55,11 +66,11 @@ class EmbeddingWorker:
 
     @property
     def notice(self) -> str | None:
-        """Why recall ranks without an embedder, if so."""
+        """Why recall ranks without the model that is wanted, if so."""
         return self._notice
 
     def choose(self) -> Embedder | None:
-        """The model that ranks; None where there is none. Recall degrades by itself when it cannot be reached.
+        """The model that is wanted; None where there is none. Which one ranks meanwhile, ``ranks_now`` tells.
 
         It is chosen again when the session begins or ceases to talk with a local model: from then on no text leaves
         the machine.
@@ -71,11 +82,16 @@ class EmbeddingWorker:
             self._take(choose(self._options, model_name))
         return self._embedder
 
+    def ranks_now(self) -> Embedder | None:
+        """The model whose vectors the session has right now. Reads the disk: call it on a thread, after ``choose``."""
+        embedder = self._embedder
+        return None if embedder is None else Spaces(self._store, embedder, self._floor).ranks_now()
+
     async def state(self) -> EmbeddingState:
         return await asyncio.to_thread(embedding_state, self._store)
 
     def poke(self) -> None:
-        """Make vectors of what has none yet, unless that is going on already."""
+        """Make vectors of what has none yet, or all anew where another model is wanted, unless that is going on."""
         self._again = True
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())
@@ -88,23 +104,28 @@ class EmbeddingWorker:
     async def close(self) -> None:
         """Stop after the batch that is being made, also a re-embedding."""
         self._stop.set()
+        self._look_again_in(None)
         await self.drain()
 
     async def recall(self, question: str, left_out: tuple[int, ...] = ()) -> RecallResult:
         """Search with the embedder if it can be had, else without. ``left_out`` as in ``memory.retrieval.recall``."""
         options = self._options
-        return await asyncio.to_thread(
-            recall,
-            self._store,
-            CONVERSATION,
-            question,
-            embedder=self.choose(),
-            max_chunks=options.recall_chunks,
-            window=options.recall_window,
-            token_budget=options.recall_tokens,
-            left_out=left_out,
-            cache=self._cache,
-        )
+        self.choose()
+
+        def search() -> RecallResult:
+            return recall(
+                self._store,
+                CONVERSATION,
+                question,
+                embedder=self.ranks_now(),
+                max_chunks=options.recall_chunks,
+                window=options.recall_window,
+                token_budget=options.recall_tokens,
+                left_out=left_out,
+                cache=self._cache,
+            )
+
+        return await asyncio.to_thread(search)
 
     async def reembed(self, progress: Callable[[int, int], None]) -> None:
         """Make all vectors anew; ``progress(done, total)`` is called on the event loop.
@@ -119,7 +140,7 @@ class EmbeddingWorker:
             raise EmbeddingUnavailable(
                 "No embedding model is set up, so there is nothing to embed with. Set [embedding] model first."
             )
-        await self.drain()
+        await self._interrupt()
         given_up = Flag()
         work = self._task = asyncio.create_task(self._remake(embedder, given_up, progress))
         try:
@@ -140,8 +161,16 @@ class EmbeddingWorker:
         self._notice = None
         self._emit(MemoryChanged())
 
+    async def _interrupt(self) -> None:
+        """End what goes on by itself after the batch that is being made: what was asked for goes on from there."""
+        self._giving_way = True
+        try:
+            await self.drain()
+        finally:
+            self._giving_way = False
+
     async def _work(self) -> None:
-        while self._again and not self._stop.is_set():
+        while self._again and not self._stop.is_set() and not self._giving_way:
             self._again = False
             embedder = self.choose()
             if embedder is None or not await self._embed_with(embedder):
@@ -151,21 +180,34 @@ class EmbeddingWorker:
         """Give every chunk a vector, until another model is chosen; whether that went well."""
 
         def stop() -> bool:
-            return self._stop.is_set() or self._embedder is not embedder
+            return self._stop.is_set() or self._giving_way or self._embedder is not embedder
 
+        spaces = Spaces(self._store, embedder, self._floor)
         try:
-            await asyncio.to_thread(embed_waiting, self._store, embedder, stop=stop, progress=_on_loop(self._tell))
+            missed = await asyncio.to_thread(spaces.bring_up, stop=stop, progress=_on_loop(self._tell))
         except EmbeddingUnavailable as error:
             self._lose_embedder(str(error))
             return False
         except OttoError as error:
             self._emit(Notice(f"Vectors could not be written. {error}"))
             return False
-        self._notice = None
+        if missed is not None:
+            self._lose_embedder(f"{missed} {MEANWHILE}")
+            self._look_again_in(LOOK_AGAIN if isinstance(missed, EmbeddingOnItsWay) else None)
+        elif self._notice is not None:
+            self._notice = None
+            self._emit(MemoryChanged())
         return True
 
+    def _look_again_in(self, seconds: float | None) -> None:
+        if self._later is not None:
+            self._later.cancel()
+        self._later = None
+        if seconds is not None and not self._stop.is_set():
+            self._later = asyncio.get_running_loop().call_later(seconds, self.poke)
+
     def _take(self, choice: EmbedderChoice) -> None:
-        self._embedder = choice.embedder
+        self._embedder, self._floor = choice.embedder, choice.floor
         self._notice = None
         if choice.notice is not None:
             self._emit(Notice(choice.notice, "information"))

@@ -330,11 +330,12 @@ class Session:
             raise StoreReadOnly(f"{why} It cannot be {wish} here. A fork of it can.")
 
     async def _answer(self, memory: LiveMemory, *, retry: bool) -> TurnDone:
-        embedder, cache = None, None
+        embedding = None
         if self._background is not None:
             self._background.make_way()
-            embedder, cache = self._background.embedding.choose(), self._background.embedding.cache
-        turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedder, cache)
+            embedding = self._background.embedding
+            embedding.choose()
+        turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedding)
         done = await self._turns.run(turn, retry=retry)
         if done.event is not None:
             self._last = done.event

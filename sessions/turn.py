@@ -7,10 +7,8 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
-from memory.embeddings import Embedder
 from memory.ids import new_event_id
 from memory.values import NewEvent
-from memory.vector_cache import VectorCache
 from sessions.chat_model import (
     ChatModel,
     Finished,
@@ -22,6 +20,7 @@ from sessions.chat_model import (
     tool_request,
 )
 from sessions.drafts import ReplyInProgress
+from sessions.embedding import EmbeddingWorker
 from sessions.events import Delta, SessionEvent, Thinking, ToolUsed, TurnDone, Waiting
 from sessions.live import LiveMemory
 from sessions.options import Options
@@ -47,16 +46,14 @@ class Turn:
         options: Options,
         system_prompt: str,
         emit: Callable[[SessionEvent], None],
-        embedder: Embedder | None = None,
-        cache: VectorCache | None = None,
+        embedding: EmbeddingWorker | None = None,
     ) -> None:
         self._memory = memory
         self._model = model
         self._policy = RecallPolicy(options.recall_chunks, options.recall_window, options.recall_tokens)
         self._system_prompt = system_prompt
         self._emit = emit
-        self._embedder = embedder
-        self._cache = cache
+        self._embedding = embedding
         self._id = new_event_id()
         self._reply = ReplyInProgress(self._save_draft)
         self._finishes: list[Finished] = []
@@ -153,7 +150,10 @@ class Turn:
         return answer
 
     def _answer(self, call: ToolCall) -> ToolAnswer:
-        with bind_store(self._memory.store, self._embedder, self._policy, self._left_out, self._cache):
+        embedder, cache = None, None
+        if self._embedding is not None:
+            embedder, cache = self._embedding.ranks_now(), self._embedding.cache
+        with bind_store(self._memory.store, embedder, self._policy, self._left_out, cache):
             return call_tool(call.name, call.arguments)
 
     def _save_draft(self, text: str) -> None:

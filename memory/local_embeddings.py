@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory import model_files
-from memory.errors import EmbeddingUnavailable
+from memory.errors import EmbeddingOnItsWay, EmbeddingUnavailable
 from memory.text import storable
 
 if TYPE_CHECKING:
@@ -38,10 +38,11 @@ class _Family:
     query: str = ""
     passage: str = ""
     threshold: float | None = None
+    sure: float | None = None
 
 
-# The first whose name the model's begins with, in lower case. Thresholds as ``benchmarks/recall_arms.py`` measures
-# them: 99 of 100 questions have evidence that is more alike than this. None where that has not been measured.
+# The first whose name the model's begins with, in lower case. Thresholds as ``otto eval-thresholds`` measures them; None
+# where that has not been done for want of the weights.
 _FAMILIES = (
     _Family("baai/bge-small-en", query=_BGE_QUERY),
     _Family("baai/bge-base-en", query=_BGE_QUERY),
@@ -49,13 +50,9 @@ _FAMILIES = (
     _Family("mixedbread-ai/mxbai-embed-large", query=_BGE_QUERY),
     _Family("intfloat/", query="query: ", passage="passage: "),
     _Family("nomic-ai/", query="search_query: ", passage="search_document: "),
-    _Family("all-minilm-l6-v2", threshold=0.23),
-    _Family("sentence-transformers/all-minilm-l6-v2", threshold=0.23),
+    _Family("all-minilm-l6-v2", threshold=0.25, sure=0.36),
+    _Family("sentence-transformers/all-minilm-l6-v2", threshold=0.25, sure=0.36),
 )
-
-
-class _Fetching(EmbeddingUnavailable):
-    """The weights are on their way."""
 
 
 class LocalEmbedder:
@@ -109,6 +106,10 @@ class LocalEmbedder:
     @property
     def threshold(self) -> float | None:
         return self._family.threshold
+
+    @property
+    def sure(self) -> float | None:
+        return self._family.sure
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         prefix = self._prefix("passage", "document")
@@ -164,7 +165,7 @@ class LocalEmbedder:
             self._raise_recent_failure()
             try:
                 self._loaded = self._open()
-            except _Fetching:
+            except EmbeddingOnItsWay:
                 raise
             except EmbeddingUnavailable as error:
                 self._failure = (self._now(), error)
@@ -223,8 +224,8 @@ class LocalEmbedder:
         self._raise_recent_failure()
         raise self._being_fetched()
 
-    def _being_fetched(self) -> _Fetching:
-        return _Fetching(f"The embedding model {self._model} is being fetched in the background.")
+    def _being_fetched(self) -> EmbeddingOnItsWay:
+        return EmbeddingOnItsWay(f"The embedding model {self._model} is being fetched in the background.")
 
     def _description(self) -> Any:
         for described in _text_embedding()._list_supported_models():

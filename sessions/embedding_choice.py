@@ -17,31 +17,36 @@ LOCAL_PREFIXES = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/", "hosted
 
 def choose(options: Options, model_name: str) -> EmbedderChoice:
     """The embedder for a session that talks with ``model_name``. Nothing is loaded or reached yet."""
-    servers = {
-        provider.name: EmbeddingServer(
-            provider.api_base, options.environ.get(provider.api_key_env) if provider.api_key_env else None
-        )
-        for provider in options.providers.values()
-    }
     return with_measured_threshold(
         choose_embedder(
             options.embedding,
             environ=options.environ,
             local_only=is_local(options, model_name),
             model_path=options.embedding_path,
-            servers=servers,
+            servers=servers_of(options),
         ),
         options,
     )
 
 
+def servers_of(options: Options) -> dict[str, EmbeddingServer]:
+    """The person's own servers by name."""
+    return {
+        provider.name: EmbeddingServer(
+            provider.api_base, options.environ.get(provider.api_key_env) if provider.api_key_env else None
+        )
+        for provider in options.providers.values()
+    }
+
+
 def with_measured_threshold(choice: EmbedderChoice, options: Options) -> EmbedderChoice:
-    """The same choice, with the threshold that ``otto eval-thresholds --set`` stored for its model, if any."""
+    """The same choice, with the thresholds that ``otto eval-thresholds --set`` stored for its model, if any."""
     if choice.embedder is None:
         return choice
     stored = load_thresholds(options.home)
     notice = " ".join(filter(None, (choice.notice, stored.complaint))) or None
-    return replace(choice, embedder=with_thresholds(choice.embedder, stored.by_stamp), notice=notice)
+    floor = with_thresholds(choice.floor, stored.by_stamp) if choice.floor is not None else None
+    return replace(choice, embedder=with_thresholds(choice.embedder, stored.by_stamp), floor=floor, notice=notice)
 
 
 def is_local(options: Options, model_name: str) -> bool:

@@ -95,6 +95,10 @@ class HostedEmbedder:
         return None
 
     @property
+    def sure(self) -> float | None:
+        return None
+
+    @property
     def leaves_machine(self) -> bool:
         """Whether text that is embedded is sent to another machine."""
         return self._api_base is None or not _is_loopback(self._api_base)

@@ -42,6 +42,10 @@ class TimedEmbedder:
     def threshold(self) -> float | None:
         return self._embedder.threshold
 
+    @property
+    def sure(self) -> float | None:
+        return self._embedder.sure
+
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         import numpy as np
 

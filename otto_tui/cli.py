@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, str] = {
     "demo": "demo",
     "eval-compaction": "evaluate",
     "eval-memory": "eval_memory",
+    "eval-thresholds": "eval_thresholds",
     "completion": "completion",
 }
 """Each command and the file in ``otto_tui/commands`` that has it."""

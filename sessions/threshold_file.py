@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from memory.errors import OttoError
+from memory.thresholds import Thresholds
 from sessions.private_files import make_folder, reason, write_whole
 
 LARGEST = 1_000_000
@@ -14,10 +17,10 @@ LARGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class Stored:
     """What the file holds."""
 
-    by_stamp: dict[str, float] = field(default_factory=dict)
+    by_stamp: dict[str, Thresholds] = field(default_factory=dict)
     complaint: str | None = None
     """A sentence, where the file is there and is no good."""
 
@@ -27,24 +30,26 @@ def thresholds_file(home: Path) -> Path:
     return home / "thresholds.json"
 
 
-def load_thresholds(home: Path) -> Thresholds:
+def load_thresholds(home: Path) -> Stored:
     """What was measured on this machine. Never raises: what cannot be read counts as not measured, and is said."""
     path = thresholds_file(home)
     try:
         with path.open("rb") as file:
             content = json.loads(file.read(LARGEST))
     except FileNotFoundError:
-        return Thresholds()
+        return Stored()
     except OSError as error:
-        return Thresholds(complaint=_left_out(path, f"cannot be read ({reason(error)})"))
+        return Stored(complaint=_left_out(path, f"cannot be read ({reason(error)})"))
     except (ValueError, RecursionError):
-        return Thresholds(complaint=_left_out(path, "is not JSON"))
-    sound = isinstance(content, dict) and all(map(_is_likeness, content.values()))
-    return Thresholds(content) if sound else Thresholds(complaint=_left_out(path, "holds something else"))
+        return Stored(complaint=_left_out(path, "is not JSON"))
+    try:
+        return Stored(dict(_entries(content)))
+    except (TypeError, KeyError, AttributeError):
+        return Stored(complaint=_left_out(path, "holds something else"))
 
 
-def save_threshold(home: Path, stamp: str, threshold: float) -> Path:
-    """Keep one model's threshold beside those of others; return the file. A kill leaves the old file or the new one.
+def save_thresholds(home: Path, stamp: str, thresholds: Thresholds) -> Path:
+    """Keep one model's thresholds beside those of others; return the file. A kill leaves the old file or the new one.
 
     Raises:
         OttoError: the file that is there cannot be read, or this one cannot be written.
@@ -54,16 +59,25 @@ def save_threshold(home: Path, stamp: str, threshold: float) -> Path:
         raise OttoError(known.complaint)
     path = thresholds_file(home)
     make_folder(home)
-    document = json.dumps(known.by_stamp | {stamp: threshold}, indent=2, sort_keys=True) + "\n"
+    document = json.dumps(
+        {stamp: asdict(each) for stamp, each in sorted((known.by_stamp | {stamp: thresholds}).items())}, indent=2
+    )
     try:
-        write_whole(path, document.encode(), replace=True)
+        write_whole(path, f"{document}\n".encode(), replace=True)
     except OSError as error:
         raise OttoError(f"{path} cannot be written: {reason(error)}. Nothing was set.") from error
     return path
 
 
-def _is_likeness(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
+def _entries(content: Any) -> Iterator[tuple[str, Thresholds]]:
+    for stamp, entry in content.items():
+        yield stamp, Thresholds(_likeness(entry["threshold"]), _likeness(entry["sure"]))
+
+
+def _likeness(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1:
+        return float(value)
+    raise TypeError(value)
 
 
 def _left_out(path: Path, why: str) -> str:

@@ -20,10 +20,17 @@ MINILM = Path(__file__).parents[3] / "shared" / "models" / "all-MiniLM-L6-v2-int
 class TinyEmbedder:
     """Words that begin alike are alike. Deterministic; another ``stamp`` is another space."""
 
-    def __init__(self, stamp: str = "tiny:a", dimensions: int = 512, threshold: float | None = None) -> None:
+    def __init__(
+        self,
+        stamp: str = "tiny:a",
+        dimensions: int = 512,
+        threshold: float | None = None,
+        sure: float | None = None,
+    ) -> None:
         self.stamp = stamp
         self.dimensions = dimensions
         self.threshold = threshold
+        self.sure = sure
         self.passages = 0
         self.before_batch: Callable[[], None] = lambda: None
 

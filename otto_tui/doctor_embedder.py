@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from otto_tui.doctor import Finding
@@ -10,6 +11,10 @@ from otto_tui.doctor import Finding
 if TYPE_CHECKING:
     from memory.embeddings import Embedder
     from sessions.options import Options
+
+UNMEASURED = (
+    "What it finds alike enough to be relevant has not been measured: otto eval-thresholds default --set does it."
+)
 
 
 async def embedder_finding(options: Options) -> Finding:
@@ -21,7 +26,22 @@ async def embedder_finding(options: Options) -> Finding:
     )
     if choice.embedder is None:
         return Finding("embedder", "none", "by your settings: recall ranks by keyword and recency")
-    return await asyncio.to_thread(_tried, choice.embedder, choice.floor, options)
+    found = await asyncio.to_thread(_tried, choice.embedder, choice.floor, options)
+    if found.state == "broken" or _knows_what_is_relevant(choice.embedder, options):
+        return found
+    return replace(found, text=f"{found.text.removesuffix('.')}. {UNMEASURED}")
+
+
+def _knows_what_is_relevant(embedder: Embedder, options: Options) -> bool:
+    from memory.errors import EmbeddingUnavailable
+    from memory.thresholds import with_thresholds
+    from sessions.threshold_file import load_thresholds
+
+    try:
+        return with_thresholds(embedder, load_thresholds(options.home).by_stamp).threshold is not None
+    except EmbeddingUnavailable:
+        # That it cannot be had is said already.
+        return True
 
 
 def _tried(embedder: Embedder, floor: Embedder | None, options: Options) -> Finding:

@@ -11,12 +11,17 @@ from typing import Any
 
 import pytest
 
+from memory.local_embeddings import LocalEmbedder
+from memory.thresholds import Thresholds
+from otto_tui.doctor_embedder import UNMEASURED
 from otto_tui.doctor_servers import server_findings
 from otto_tui.prepared import Prepared
 from otto_tui.settings import Settings
 from sessions.discovery import UsualPlace
 from sessions.options import Options, Provider
+from sessions.threshold_file import save_thresholds
 from tests.memory.embedders import MINILM
+from tests.memory.tiny_onnx import write_model
 from tests.otto_tui.processes import here
 from tests.vendors import LoopbackVendor
 
@@ -112,6 +117,18 @@ def test_a_hosted_embedder_is_not_asked(tmp_path: Path) -> None:
         tmp_path, OTTO_EMBEDDING_MODEL="openai:text-embedding-3-small", OPENAI_API_KEY="sk-do-not-show"
     )
     assert "not tried" in one(report, "embedder", "hosted")["text"]
+
+
+def test_a_model_whose_threshold_was_not_measured_is_told_of_until_it_is(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "model")
+    _, before = examined(tmp_path, OTTO_EMBEDDING_MODEL="", OTTO_EMBEDDING__MODEL_PATH=str(model))
+    assert one(before, "embedder", "local")["text"].endswith(UNMEASURED)
+    stamp = LocalEmbedder(None, folder=model, cache_dir=tmp_path).stamp
+    save_thresholds(tmp_path, stamp, Thresholds(0.2, 0.4))
+    _, after = examined(tmp_path, OTTO_EMBEDDING_MODEL="", OTTO_EMBEDDING__MODEL_PATH=str(model))
+    assert UNMEASURED not in one(after, "embedder", "local")["text"]
+    _, box = examined(tmp_path, OTTO_EMBEDDING_MODEL="box")
+    assert UNMEASURED not in one(box, "embedder", "installed")["text"]
 
 
 def test_servers_by_name(tmp_path: Path, vendor: LoopbackVendor) -> None:

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from memory.embeddings import Embedder
     from sessions.options import Options
 
-UNMEASURED = (
-    "What it finds alike enough to be relevant has not been measured: otto eval-thresholds default --set does it."
-)
+UNMEASURED = "What is alike enough to be relevant was not measured for it: otto eval-thresholds default --set does so."
 
 
 async def embedder_finding(options: Options) -> Finding:

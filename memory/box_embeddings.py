@@ -30,7 +30,6 @@ UNKNOWN = "[UNK]"
 """The first line of the vocabulary. Its row is zero: a word that is not known says nothing."""
 
 _QUERY_CHARACTERS = 4_000
-_BATCH = 256
 _THRESHOLD, _SURE = 0.14, 0.36
 """As ``otto eval-thresholds box`` measures them."""
 
@@ -69,8 +68,8 @@ class BoxEmbedder:
 
         box = self._box
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
-        for start in range(0, len(texts), _BATCH):
-            box.add_up([storable(text) for text in texts[start : start + _BATCH]], vectors[start : start + _BATCH])
+        for place, text in enumerate(texts):
+            vectors[place] = box.sum_of(storable(text))
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vector = np.divide(vectors, lengths, out=vectors, where=lengths > 0)
         return unit
@@ -91,14 +90,14 @@ class _Box:
     scales: NDArray[np.float32]
     digest: str
 
-    def add_up(self, texts: Sequence[str], into: Vector) -> None:
-        """Write the sum of the vectors of each text's different word pieces, which may be zero."""
+    def sum_of(self, text: str) -> Vector:
+        """The sum of the vectors of its different word pieces, which may be zero."""
         import numpy as np
 
-        for place, encoding in enumerate(self.tokenizer.encode_batch(texts, add_special_tokens=False)):
-            # In one order whatever the text's, so that the same words always add up to the same number.
-            pieces = np.fromiter(sorted(set(encoding.ids)), np.intp)
-            into[place] = self.scales[pieces] @ self.rows[pieces].astype(np.float32)
+        # In one order whatever the text's, so that the same words always add up to the same number.
+        pieces = np.fromiter(sorted(set(self.tokenizer.encode(text, add_special_tokens=False).ids)), np.intp)
+        total: Vector = self.scales[pieces] @ self.rows[pieces].astype(np.float32)
+        return total
 
 
 @cache

@@ -56,7 +56,7 @@ def _tried(embedder: Embedder, floor: Embedder | None, options: Options) -> Find
     try:
         return Finding("embedder", "installed", _loaded(embedder))
     except EmbeddingUnavailable as error:
-        return Finding("embedder", "installed", f"{error} {_ranks_instead(floor).capitalize()}", "broken")
+        return Finding("embedder", "installed", f"{error} {_sentence(_ranks_instead(floor))}", "broken")
 
 
 def _local(floor: Embedder | None, options: Options) -> Finding:
@@ -72,7 +72,7 @@ def _local(floor: Embedder | None, options: Options) -> Finding:
         return Finding("embedder", "local", f"{_loaded(at_hand)}, loaded from {folder or cache}")
     except EmbeddingUnavailable as error:
         if folder is not None:
-            return Finding("embedder", "local", f"{error} {_ranks_instead(floor).capitalize()}", "broken")
+            return Finding("embedder", "local", f"{error} {_sentence(_ranks_instead(floor))}", "broken")
         meanwhile = f"Otto fetches it when a session first needs it; until then {_ranks_instead(floor)}"
         return Finding("embedder", "local", f"{error} {meanwhile}", "note")
 
@@ -91,3 +91,7 @@ def _ranks_instead(floor: Embedder | None) -> str:
         return f"the embedder in the box ranks ({_loaded(floor)})."
     except EmbeddingUnavailable as error:
         return f"{keyword} {error}"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]

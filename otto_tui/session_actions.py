@@ -69,7 +69,7 @@ class SessionActions:
             try:
                 await library.reembed(row.id, _progress_of(row.id))
             except EmbeddingUnavailable as error:
-                say_aside(f"Note: Until this session has vectors, recall ranks by keyword and recency. {error}")
+                say_aside(f"Note: {error}")
         self._tell(f'Imported "{row.title}" with {row.turns} turns as {row.id}.', session_shape(row))
 
     async def reembed(self, id: str) -> None:

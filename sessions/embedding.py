@@ -133,12 +133,12 @@ class EmbeddingWorker:
         Cancelled, or when the worker is closed, it ends after the batch that is being made; called again it goes on.
 
         Raises:
-            EmbeddingUnavailable: there is no model to do it with.
+            EmbeddingUnavailable: the model that is wanted cannot be had. A session without vectors then has the floor's.
         """
         embedder = self.choose()
         if embedder is None:
             raise EmbeddingUnavailable(
-                "No embedding model is set up, so there is nothing to embed with. Set [embedding] model first."
+                "No embedding model is set up, so recall ranks by keyword and recency. Set [embedding] model first."
             )
         await self._interrupt()
         given_up = Flag()
@@ -157,7 +157,14 @@ class EmbeddingWorker:
         def stop() -> bool:
             return given_up.is_set() or self._stop.is_set()
 
-        await asyncio.to_thread(reembed, self._store, embedder, _on_loop(progress), stop=stop)
+        try:
+            await asyncio.to_thread(reembed, self._store, embedder, _on_loop(progress), stop=stop)
+        except EmbeddingUnavailable as error:
+            if self._floor is None:
+                raise
+            spaces = Spaces(self._store, embedder, self._floor)
+            await asyncio.to_thread(spaces.keep_floor, stop, _on_loop(progress))
+            raise EmbeddingUnavailable(f"{error} {MEANWHILE}") from error
         self._notice = None
         self._emit(MemoryChanged())
 

@@ -41,7 +41,7 @@ class Spaces:
             EmbeddingUnavailable: neither can be had.
             StoreUnavailable: vectors could not be written.
         """
-        self._keep_floor(stop, progress)
+        self.keep_floor(stop, progress)
         try:
             self._move(self.wanted, stop, progress)
         except EmbeddingUnavailable as error:
@@ -59,14 +59,14 @@ class Spaces:
 
         def stop_or_keep_up() -> bool:
             # What is said meanwhile is found by the vectors that still rank.
-            self._keep_floor(stop, None)
+            self.keep_floor(stop, None)
             return stop()
 
         # Those that are left stay, so that two models which take turns are not paid for every time.
         keep = () if self._is_floor(current) else (current,)
         reembed(self.store, to, progress, batch=batch, stop=stop_or_keep_up, keep=keep)
 
-    def _keep_floor(self, stop: Callable[[], bool], progress: Callable[[int, int], None] | None) -> None:
+    def keep_floor(self, stop: Callable[[], bool], progress: Callable[[int, int], None] | None) -> None:
         """Complete the floor's vectors where they are what ranks, or nothing does yet: that takes no time."""
         if self.floor is not None and current_stamp(self.store) in (None, self.floor.stamp):
             embed_waiting(self.store, self.floor, self._batch(self.floor), stop, progress)

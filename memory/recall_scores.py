@@ -40,7 +40,7 @@ class Asking:
     """None for the one that ships."""
     cache: VectorCache
 
-    def recall(self, question: str, **limits: int) -> RecallResult:
+    def recall(self, question: str, **limits: Any) -> RecallResult:
         """Raises EmbeddingUnavailable where the embedder failed, instead of an answer that did without it."""
         result = recall(
             self.store,
@@ -48,7 +48,7 @@ class Asking:
             question,
             embedder=self.embedder,
             cache=self.cache,
-            **({} if self.arm is None else {"arm": self.arm}),
+            arm=self.arm,
             **limits,
         )
         if self.embedder is not None and self.embedder.failure is not None:

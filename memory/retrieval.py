@@ -8,29 +8,32 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory import bullet_rows, vectors
+from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER, Arm, Sources
 from memory.candidates import Candidates, behind_bullets, of_event_kind
 from memory.chunking import split
+from memory.dense_arms import Dense, NearDense
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
-from memory.ranking import KEYWORD_SPREAD, Blend, Dense, Keyword, Ranking, Recency, Spread, best_first
+from memory.packing import Picked, pick
 from memory.store import MemoryStore
 from memory.tokens import count_tokens
 from memory.tracing import recall_id
 from memory.values import Bullet, Chunk, RecallItem, RecallResult
 from memory.vector_cache import VectorCache
-from memory.words import match_query
+from memory.word_index import WordIndex
 
 if TYPE_CHECKING:
-    from memory.ranking import Scores
+    from memory.ranking import Mask, Scores
 
 __all__ = ["recall", "recall_chunks", "recall_id"]
 
-MAX_CHUNKS = 20
+MAX_CHUNKS = 100
+"""So many that the budget is what ends a wide recall; with the seed's 20 a question with several answers loses some."""
 WINDOW = 2
 TOKEN_BUDGET = 3_000
 BULLETS_SHOWN = 3
@@ -40,9 +43,6 @@ PROCEDURAL_TOP_K = 1
 PROCEDURAL_CHUNKS = 5
 PROCEDURAL_WINDOW = 1
 """The narrow policy: what a model in the middle of a task gets, so that memory does not starve the task."""
-
-BEST_HITS = 5
-"""Hits whose neighbours are paid for at once; those of all others wait until every hit is."""
 
 
 def recall(
@@ -58,6 +58,7 @@ def recall(
     narrow: bool = False,
     left_out: Collection[int] = (),
     cache: VectorCache | None = None,
+    arm: str | None = None,
 ) -> RecallResult:
     """Return what was said about ``query`` and no longer stands raw in the view of this queue, in time order.
 
@@ -73,14 +74,19 @@ def recall(
         narrow: the policy for calls in the middle of a task; caps ``top_k``, ``max_chunks`` and ``window``.
         left_out: ``seq`` of raw events that the view leaves out for now (``View.left_out``).
         cache: the store's vectors, kept by the caller between calls.
+        arm: a key of ``memory.arms.ARMS``, for measuring; None for the one that ships.
+
+    Raises:
+        ValueError: there is no such arm.
+        EmbeddingUnavailable: the named arm ranks by an embedder that cannot be used. Without a name never.
     """
     if narrow:
         top_k = min(top_k, PROCEDURAL_TOP_K)
         max_chunks = min(max_chunks, PROCEDURAL_CHUNKS)
         window = min(window, PROCEDURAL_WINDOW)
     candidates = behind_bullets(store, kind, left_out)
-    ranked = _rank(store, query, candidates, embedder, cache)
-    picked = pick(ranked.scores, candidates, max_chunks, window, token_budget)
+    ranked = _rank(store, query, candidates, embedder, cache, arm)
+    picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget)
     items = _items(store, candidates, ranked, picked, token_budget)
     tokens = sum(count_tokens(item.text) for item in items)
     bullets = _bullets(store, kind, [candidates.seqs[place] for place in picked.hits], top_k, token_budget - tokens)
@@ -104,6 +110,7 @@ def recall_chunks(
     token_budget: int = TOKEN_BUDGET,
     narrow: bool = False,
     cache: VectorCache | None = None,
+    arm: str | None = None,
 ) -> RecallResult:
     """As ``recall``, over the events of one kind of event, such as ``tool``, with no bullet layer between.
 
@@ -113,8 +120,8 @@ def recall_chunks(
         max_chunks = min(max_chunks, PROCEDURAL_CHUNKS)
         window = min(window, PROCEDURAL_WINDOW)
     candidates = of_event_kind(store, kind)
-    ranked = _rank(store, query, candidates, embedder, cache)
-    picked = pick(ranked.scores, candidates, max_chunks, window, token_budget, same_event=True)
+    ranked = _rank(store, query, candidates, embedder, cache, arm)
+    picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget, same_event=True)
     items = _items(store, candidates, ranked, picked, token_budget)
     return RecallResult(
         ranked_by=ranked.by,
@@ -130,56 +137,60 @@ class _Ranked:
 
     by: str
     scores: Scores
+    hits: Mask
     warning: str | None
 
 
-@dataclass(frozen=True)
-class Picked:
-    """Places of the chunks to return."""
-
-    hits: tuple[int, ...]
-    """Best first."""
-    neighbours: frozenset[int]
-
-
 def _rank(
-    store: MemoryStore, query: str, candidates: Candidates, embedder: Embedder | None, cache: VectorCache | None
+    store: MemoryStore,
+    query: str,
+    candidates: Candidates,
+    embedder: Embedder | None,
+    cache: VectorCache | None,
+    arm: str | None,
 ) -> _Ranked:
+    if arm is not None and arm not in ARMS:
+        raise ValueError(f"{arm!r} is no way of ranking; there are {', '.join(map(repr, ARMS))}.")
     warning = None
-    if not query.strip():
-        arm: Ranking = Recency()
-        return _Ranked(arm.name, arm.scores(query, candidates), None)
+    sources = Sources(store, WordIndex(store))
+    if not query.strip() or not len(candidates):
+        return _ranked(ARMS["recency"](sources), query, candidates, None)
     if embedder is None:
         warning = "No embedding model is in use, so this was ranked by keyword and recency."
-    elif len(candidates):
+    else:
         try:
-            dense, warning = _dense(store, embedder, candidates, cache or VectorCache())
-            arm = Blend(dense, Keyword(store))
-            return _Ranked(arm.name, arm.scores(query, candidates), warning)
+            embedded, warning = _embedded(sources, embedder, candidates, cache or VectorCache())
+            return _ranked(ARMS[arm or WITH_EMBEDDER](embedded), query, candidates, warning)
         except EmbeddingUnavailable as error:
+            if arm is not None and ARMS[arm].needs_embedder:
+                raise
             warning = f"{error} This was ranked by keyword and recency."
-    return _rank_by_keyword(store, query, candidates, warning)
+    if arm is not None:
+        return _ranked(ARMS[arm](sources), query, candidates, warning)
+    return _rank_by_keyword(sources, query, candidates, warning)
 
 
-def _rank_by_keyword(store: MemoryStore, query: str, candidates: Candidates, warning: str | None) -> _Ranked:
-    """Chunks that share words with the question or stand beside such; where there are none, the newest."""
-    import numpy as np
-
-    scores = Spread(Keyword(store), KEYWORD_SPREAD).scores(query, candidates)
-    if match_query(query) and (scores > 0).any():
-        scores[scores <= 0] = np.nan
-        return _Ranked("bm25+recency", scores, warning)
-    return _Ranked("recency", Recency().scores(query, candidates), warning)
+def _ranked(arm: Arm, query: str, candidates: Candidates, warning: str | None) -> _Ranked:
+    return _Ranked(arm.name, arm.scores(query, candidates), arm.hits(query, candidates), warning)
 
 
-def _dense(
-    store: MemoryStore, embedder: Embedder, candidates: Candidates, cache: VectorCache
-) -> tuple[Dense, str | None]:
-    """The dense arm for these candidates, and what is wanting in the store's vectors.
+def _rank_by_keyword(sources: Sources, query: str, candidates: Candidates, warning: str | None) -> _Ranked:
+    """Chunks that share words with the question; where there are none, the newest."""
+    ranked = _ranked(ARMS[WITHOUT_EMBEDDER](sources), query, candidates, warning)
+    if ranked.hits.any():
+        return replace(ranked, by=f"{ranked.by}+recency")
+    return _ranked(ARMS["recency"](sources), query, candidates, warning)
+
+
+def _embedded(
+    sources: Sources, embedder: Embedder, candidates: Candidates, cache: VectorCache
+) -> tuple[Sources, str | None]:
+    """The sources with the vectors of these candidates, and what is wanting in them.
 
     Raises:
         EmbeddingUnavailable: they cannot be ranked by at all.
     """
+    store = sources.store
     stamp = vectors.current_stamp(store)
     if stamp is None:
         raise EmbeddingUnavailable("No text of this session has been embedded yet; Otto does so in the background.")
@@ -192,46 +203,8 @@ def _dense(
     warning = None
     if waiting:
         warning = f"{waiting:,} of {len(candidates):,} pieces are not embedded yet and were ranked by keyword only."
-    return Dense(embedder, matrix, places), warning
-
-
-def pick(
-    scores: Scores,
-    candidates: Candidates,
-    max_chunks: int,
-    window: int,
-    token_budget: int,
-    *,
-    same_event: bool = False,
-) -> Picked:
-    """Spend the budget best first; what does not fit is passed over for what does."""
-    hits = [int(place) for place in best_first(scores)[: max(0, max_chunks)]]
-    paid: set[int] = set()
-    left = token_budget
-
-    def pay(places: Iterable[int]) -> None:
-        nonlocal left
-        for place in places:
-            if place not in paid and candidates.tokens[place] <= left:
-                paid.add(place)
-                left -= candidates.tokens[place]
-
-    def around(hit: int) -> list[int]:
-        near = [hit + side * distance for distance in range(1, window + 1) for side in (-1, 1)]
-        near = [place for place in near if 0 <= place < len(candidates)]
-        return [place for place in near if not same_event or candidates.seqs[place] == candidates.seqs[hit]]
-
-    for hit in hits[:BEST_HITS]:
-        pay([hit])
-        # A neighbour of a hit that was too large would have nothing to be a neighbour of.
-        pay(around(hit) if hit in paid else [])
-    pay(hits[BEST_HITS:])
-    for hit in hits[BEST_HITS:]:
-        pay(around(hit) if hit in paid else [])
-    if hits and not paid:
-        # Even the best does not fit: it is returned in part.
-        return Picked((hits[0],), frozenset())
-    return Picked(tuple(hit for hit in hits if hit in paid), frozenset(paid.difference(hits)))
+    dense = Dense(embedder, matrix, places)
+    return replace(sources, dense=dense, near=NearDense(dense, cache.sum_lengths(matrix, places))), warning
 
 
 def _items(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,14 @@ class _DifferentSizes(Exception):
     """A vector does not fit into the matrix."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    matrix: object
+    """What the matrix is a part of."""
+    places: NDArray[np.intp]
+    lengths: Vector
+
+
 class VectorCache:
     """One float32 matrix for the store and stamp that were asked for last. Keep one beside each open store.
 
@@ -40,6 +49,7 @@ class VectorCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._of: tuple[object, str] | None = None
+        self._lengths: _Lengths | None = None
         self._clear()
 
     def look_up(self, store: MemoryStore, stamp: str, hashes: Sequence[str]) -> tuple[Vector, NDArray[np.intp]]:
@@ -67,10 +77,31 @@ class VectorCache:
                     f" Run `otto sessions --reembed {store.path.stem}` to make them again."
                 ) from None
 
+    def sum_lengths(self, matrix: Vector, places: NDArray[np.intp]) -> Vector:
+        """What ``memory.dense_arms.sum_lengths`` says of what ``look_up`` returned; made for what is new only."""
+        from memory.dense_arms import NEAR_VECTORS, sum_lengths
+
+        with self._lock:
+            known = self._lengths
+        if known is not None and known.matrix is matrix.base and known.places is places:
+            return known.lengths
+        kept = 0 if known is None or known.matrix is not matrix.base else _same_beginning(known.places, places)
+        # The last ones had no neighbours yet on one side.
+        kept = max(0, kept - len(NEAR_VECTORS))
+        new = sum_lengths(matrix, places, start=kept)
+        if known is not None and kept:
+            import numpy as np
+
+            new = np.concatenate([known.lengths[:kept], new])
+        with self._lock:
+            self._lengths = _Lengths(matrix.base, places, new)
+        return new
+
     def _clear(self) -> None:
         self._place: dict[str, int] = {}
         self._room: Vector | None = None
         """The matrix, and room for more below it; what has been handed out is never written again."""
+        self._lengths = None
         self._asked: tuple[Sequence[str], NDArray[np.intp]] | None = None
 
     def _matrix_and_places(
@@ -124,3 +155,12 @@ class VectorCache:
             self._room = grown
         self._room[start : start + len(new)] = new
         self._place.update((hash, start + offset) for offset, (hash, _) in enumerate(found))
+
+
+def _same_beginning(one: NDArray[np.intp], other: NDArray[np.intp]) -> int:
+    """How many places both begin with."""
+    import numpy as np
+
+    size = min(len(one), len(other))
+    different = np.flatnonzero(one[:size] != other[:size])
+    return int(different[0]) if len(different) else size

@@ -48,7 +48,7 @@ _PREFIXED = re.compile("^(?:(?:[وفبك]?ال|لل)(?=[\u0620-\u064a]{3})|[הו
 _INFLECTED = re.compile("[\u0370-\u058f\u05d0-\u05ea\u0620-\u064a\u0671-\u06d3\u10a0-\u10ff]{5,}")
 """Words of alphabets for which SQLite has no stemmer."""
 
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     """
     a about after again all also am an and any are as at be because been before being but by can could did do
     does doing done during each else for from further get got had has have having he her here hers him his how
@@ -74,6 +74,11 @@ def match_query(question: str) -> str:
     Words of scripts without spaces are asked for as pairs of neighbouring characters. English stop words are
     left out unless there is nothing else.
     """
+    return " OR ".join(match_terms(question))
+
+
+def match_terms(question: str) -> list[str]:
+    """Return what ``match_query`` asks for, each word or pair of characters as an FTS5 query of its own."""
     terms: dict[str, int] = {}
     stops: dict[str, int] = {}
     run: list[str] = []
@@ -83,13 +88,13 @@ def match_query(question: str) -> str:
             continue
         _add_pairs(run, terms)
         for word in _name_words(name):
-            (stops if word in _STOP_WORDS else terms)[_term(word)] = len(word)
+            (stops if word in STOP_WORDS else terms)[_term(word)] = len(word)
     _add_pairs(run, terms)
     chosen = terms or stops
     if len(chosen) > MAX_QUERY_TERMS:
         longest = set(sorted(chosen, key=lambda term: (-chosen[term], term))[:MAX_QUERY_TERMS])
         chosen = {term: length for term, length in chosen.items() if term in longest}
-    return " OR ".join(chosen)
+    return list(chosen)
 
 
 def _units(text: str) -> Iterator[tuple[str, str]]:

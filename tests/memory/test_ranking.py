@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memory.candidates import Candidates, of_event_kind
-from memory.ranking import Blend, Dense, Keyword, RankFusion, Recency, Spread, best_first, spread
+from memory.dense_arms import Dense, NearDense, sum_lengths
+from memory.fusion import Blend, LikenessAndAge, RankFusion, Spread, Weighted
+from memory.ranking import Ranking, Recency, best_first, spread, standard
 from memory.store import MemoryStore
 from memory.values import NewEvent
+from memory.word_arms import Keyword, NearWords
+from memory.word_index import WordIndex
 from tests.memory.embedders import TinyEmbedder
 
 NAN = float("nan")
@@ -89,31 +93,46 @@ def test_spreading_is_the_sum_of_what_each_neighbour_gives(values: list[float], 
     assert np.allclose(spread(np.array(values, np.float32), tuple(weights)), expected, atol=1e-3)
 
 
+def blend(*arms: Ranking, **more: int) -> Blend:
+    return Blend(tuple(map(Weighted, arms)), **more)  # type: ignore[arg-type]
+
+
 def test_a_blend_weighs_both_arms_alike_whatever_their_scale(tmp_path: Path) -> None:
     texts = ["harbour", "dawn", "filler", "filler two", "filler three"]
     with MemoryStore(tmp_path / "s.db") as store:
         for text in texts:
             store.append(NewEvent(text=text, role="tool", kind="tool"))
         candidates = of_event_kind(store, "tool")
-        arm = Blend(dense(TinyEmbedder(), [*texts[:4], None]), Keyword(store), weights=())
+        arm = blend(dense(TinyEmbedder(), [*texts[:4], None]), Keyword(store))
         assert arm.name == "dense+bm25"
         assert best_first(arm.scores("harbour", candidates))[0] == 0
         # What has no vector counts as average and can still be found by its words.
         assert best_first(arm.scores("three", candidates))[0] == 4
 
 
-def test_a_blend_drops_what_is_neither_alike_nor_worded(tmp_path: Path) -> None:
-    texts = ["harbour", "dawn", "filler"]
-    with MemoryStore(tmp_path / "s.db") as store:
-        for text in texts:
-            store.append(NewEvent(text=text, role="tool", kind="tool"))
-        candidates = of_event_kind(store, "tool")
-        arm = Blend(dense(TinyEmbedder(threshold=0.5), [*texts]), Keyword(store))
-        assert list(best_first(arm.scores("harbour", candidates))) == [0]
+def test_a_boost_stands_as_it_is_beside_scores_that_are_measured() -> None:
+    arm = Blend((Weighted(Fixed((9, 1, 1, 1))),), (Weighted(Fixed((0, 0, 1, NAN)), 2.0),))
+    scores = arm.scores("", some(4))
+    assert scores[2] - scores[1] == pytest.approx(2.0)
+    assert scores[3] == scores[1]
+
+
+def test_what_no_arm_ranks_high_does_not_change_how_the_others_compare() -> None:
+    few, many = (9.0, 5.0, 4.0), (1.0, 6.0, 2.0)
+    near = blend(Fixed(few), Fixed(many), pool=2).scores("", some(3))
+    far = blend(Fixed((*few, *[0.0] * 500)), Fixed((*many, *[-7.0] * 500)), pool=2).scores("", some(503))
+    assert np.allclose(near - near[0], far[:3] - far[0], atol=1e-4)
+
+
+def test_scores_that_hardly_differ_say_nothing() -> None:
+    scores = np.array([0.5, 0.5001, 0.4999], np.float32)
+    assert np.abs(standard(scores)).max() > 1
+    assert np.abs(standard(scores, least=0.02)).max() < 0.01
+    assert not standard(np.full(3, 0.7, np.float32)).any()
 
 
 def test_rank_fusion_prefers_what_several_arms_rank_high() -> None:
-    fused = RankFusion((Fixed((9, 8, 0, 0)), Fixed((0, 8, 9, 0)))).scores("", some(4))
+    fused = RankFusion((Weighted(Fixed((9, 8, 0, 0))), Weighted(Fixed((0, 8, 9, 0))))).scores("", some(4))
     assert best_first(fused)[0] == 1
     assert fused[0] == pytest.approx(1 / 21)
 
@@ -122,5 +141,7 @@ def test_no_arm_minds_having_no_candidates(tmp_path: Path) -> None:
     with MemoryStore(tmp_path / "s.db") as store:
         nothing = some(0)
         empty = Dense(TinyEmbedder(), np.empty((0, 0), np.float32), np.empty(0, np.intp))
-        for arm in (empty, Keyword(store), Recency(), Spread(Recency(), (0.5,)), Blend(empty, Keyword(store))):
+        near = NearDense(empty, sum_lengths(np.empty((0, 0), np.float32), np.empty(0, np.intp)))
+        both = blend(near, NearWords(WordIndex(store)))
+        for arm in (empty, Keyword(store), Recency(), Spread(Recency(), (0.5,)), both, LikenessAndAge(empty)):
             assert arm.scores("anything", nothing).shape == (0,)

@@ -1,0 +1,178 @@
+"""Every way of ranking under a name, and which of them ships.
+
+``otto eval-memory --arm all`` measures them side by side on the same stores; ``docs/recall.md`` has the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from memory.candidates import Candidates
+from memory.date_arm import SaidThen, said_within
+from memory.dense_arms import Dense, NearDense
+from memory.errors import EmbeddingUnavailable
+from memory.fusion import Blend, LikenessAndAge, RankFusion, Spread, Weighted
+from memory.ranking import Ranking, Recency
+from memory.store import MemoryStore
+from memory.thresholds import bar_of
+from memory.voice_arm import Voice
+from memory.word_arms import Keyword, NearWords
+from memory.word_index import WordIndex
+
+if TYPE_CHECKING:
+    from memory.ranking import Mask, Scores
+
+WITH_EMBEDDER = "shipped"
+WITHOUT_EMBEDDER = "shipped, words only"
+"""The arms that ``recall`` takes when none is named."""
+
+VOICE_WEIGHT = 3.0
+DATE_WEIGHT = 3.0
+LEAST_DEVIATION = 0.02
+"""Of likenesses: where they differ less than this the question is like nothing, and words decide."""
+NEIGHBOURS = (0.3, 0.1)
+"""For arms that are measured for comparison: what a chunk gets of its neighbours' scores."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What arms rank by, for one recall."""
+
+    store: MemoryStore
+    index: WordIndex
+    dense: Dense | None = None
+    """None where there is no embedder that can be used."""
+    near: NearDense | None = None
+    """Beside ``dense``, always."""
+
+
+class Hits(Protocol):
+    """Tells which candidates may be returned for their own sake."""
+
+    def __call__(self, question: str, candidates: Candidates) -> Mask: ...
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A ranking, ready to be asked."""
+
+    ranking: Ranking
+    hits: Hits
+
+    @property
+    def name(self) -> str:
+        return self.ranking.name
+
+    def scores(self, question: str, candidates: Candidates) -> Scores:
+        return self.ranking.scores(question, candidates)
+
+
+@dataclass(frozen=True)
+class ArmBuilder:
+    """Puts an arm together."""
+
+    what: str
+    """In a few words, for a table."""
+    build: Callable[[Sources], Ranking]
+    needs_embedder: bool = True
+    everything: bool = False
+    """Whether all candidates are hits, related to the question or not."""
+
+    def __call__(self, sources: Sources) -> Arm:
+        """Raises EmbeddingUnavailable where the arm needs an embedder and there is none."""
+        if self.needs_embedder and sources.dense is None:
+            raise EmbeddingUnavailable(f"Ranking by {self.what} needs an embedding model, and none is in use.")
+        return Arm(self.build(sources), _everything if self.everything else _Related(sources))
+
+
+@dataclass(frozen=True)
+class _Related:
+    """Chunks that share a word with the question, were said on the day that it names, or are alike enough."""
+
+    sources: Sources
+
+    def __call__(self, question: str, candidates: Candidates) -> Mask:
+        shared = self.sources.index.shared(question, candidates)
+        hits = shared | said_within(question, candidates)
+        dense = self.sources.dense
+        if dense is not None:
+            # A threshold never hides a chunk that shares a word.
+            bar = bar_of(dense.embedder, any_word=bool(shared.any()))
+            hits |= dense.scores(question, candidates) >= (float("-inf") if bar is None else bar)
+        return hits
+
+
+def _everything(question: str, candidates: Candidates) -> Mask:
+    import numpy as np
+
+    return np.ones(len(candidates), np.bool_)
+
+
+def _dense(sources: Sources) -> Dense:
+    assert sources.dense is not None
+    return sources.dense
+
+
+def _near(sources: Sources) -> NearDense:
+    assert sources.near is not None
+    return sources.near
+
+
+def _likeness(sources: Sources) -> Weighted:
+    return Weighted(_near(sources), least_deviation=LEAST_DEVIATION)
+
+
+def _boosts() -> tuple[Weighted, ...]:
+    return Weighted(Voice(), VOICE_WEIGHT), Weighted(SaidThen(), DATE_WEIGHT)
+
+
+def _shipped(sources: Sources) -> Ranking:
+    return Blend((_likeness(sources), Weighted(NearWords(sources.index))), _boosts())
+
+
+def _shipped_words_only(sources: Sources) -> Ranking:
+    return Blend((Weighted(NearWords(sources.index)),), _boosts())
+
+
+ARMS: Mapping[str, ArmBuilder] = {
+    "recency": ArmBuilder("the newest first", lambda s: Recency(), needs_embedder=False, everything=True),
+    "bm25": ArmBuilder("shared words (FTS5's BM25)", lambda s: Keyword(s.store), needs_embedder=False),
+    "bm25 spread": ArmBuilder(
+        "shared words, each score spread to the neighbours",
+        lambda s: Spread(Keyword(s.store), NEIGHBOURS),
+        needs_embedder=False,
+    ),
+    "near words": ArmBuilder(
+        "shared words, each spread before they are added up", lambda s: NearWords(s.index), needs_embedder=False
+    ),
+    "near words, speaker": ArmBuilder(
+        "the same and who said it",
+        lambda s: Blend((Weighted(NearWords(s.index)),), (Weighted(Voice(), VOICE_WEIGHT),)),
+        needs_embedder=False,
+    ),
+    WITHOUT_EMBEDDER: ArmBuilder("near words, who said it, and when", _shipped_words_only, needs_embedder=False),
+    "dense": ArmBuilder("likeness of meaning", _dense),
+    "dense spread": ArmBuilder("likeness, each score spread", lambda s: Spread(_dense(s), NEIGHBOURS)),
+    "near dense": ArmBuilder("likeness of each chunk with its neighbours", _near),
+    "likeness and age": ArmBuilder("0.7 likeness and 0.3 recency (seed 002)", lambda s: LikenessAndAge(_dense(s))),
+    "rrf": ArmBuilder(
+        "rank fusion of likeness and words", lambda s: RankFusion((Weighted(_dense(s)), Weighted(Keyword(s.store))))
+    ),
+    "rrf with recency": ArmBuilder(
+        "rank fusion of likeness, words and recency (seed 002)",
+        lambda s: RankFusion((Weighted(_dense(s)), Weighted(Keyword(s.store)), Weighted(Recency())), k=60),
+    ),
+    "rrf near": ArmBuilder(
+        "rank fusion of near dense and near words",
+        lambda s: RankFusion((Weighted(_near(s)), Weighted(NearWords(s.index)))),
+    ),
+    "blend": ArmBuilder(
+        "likeness and words added up", lambda s: Blend((Weighted(_dense(s)), Weighted(Keyword(s.store))))
+    ),
+    "blend near": ArmBuilder(
+        "near dense and near words added up", lambda s: Blend((_likeness(s), Weighted(NearWords(s.index))))
+    ),
+    WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, and when", _shipped),
+}

@@ -89,7 +89,8 @@ class Teacher:
                     rows = np.empty((len(texts), states.shape[-1]), np.float32)
                 rows[batch] = states.mean(axis=1)
         assert rows is not None
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Matrix = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
     def _run(self, ids: NDArray[np.int64]) -> Matrix:
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}

@@ -41,8 +41,8 @@ class _Family:
     sure: float | None = None
 
 
-# The first whose name the model's begins with, in lower case. Thresholds as ``otto eval-thresholds`` measures them; None
-# where that has not been done for want of the weights.
+# The first whose name the model's begins with, in lower case. Thresholds as ``otto eval-thresholds`` measures them;
+# None where that has not been done for want of the weights.
 _FAMILIES = (
     _Family("baai/bge-small-en", query=_BGE_QUERY),
     _Family("baai/bge-base-en", query=_BGE_QUERY),

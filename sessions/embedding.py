@@ -133,7 +133,7 @@ class EmbeddingWorker:
         Cancelled, or when the worker is closed, it ends after the batch that is being made; called again it goes on.
 
         Raises:
-            EmbeddingUnavailable: the model that is wanted cannot be had. A session without vectors then has the floor's.
+            EmbeddingUnavailable: the model that is wanted cannot be had. What has no vectors then gets the box's.
         """
         embedder = self.choose()
         if embedder is None:

@@ -144,7 +144,7 @@ def test_a_box_that_is_damaged_says_so(tmp_path: Path, name: str, damage: str) -
     file.unlink()
     if damage != "missing":
         file.write_bytes(b"" if damage == "empty" else content[: len(content) // 2])
-    with pytest.raises(EmbeddingUnavailable, match="The embedder in the box cannot be read .*Install otto-tui again"):
+    with pytest.raises(EmbeddingUnavailable, match=r"The embedder in the box cannot be read .*Install otto-tui again"):
         BoxEmbedder(tmp_path).embed_query("hello")
 
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER
 from memory.bench_summarizers import SUMMARIZERS, summarizer
 from memory.compaction import Summarize
 from memory.embeddings import Embedder
@@ -21,8 +22,6 @@ from memory.timed_embedder import TimedEmbedder
 from memory.vector_cache import VectorCache
 
 NO_EMBEDDER = "none"
-SHIPPED = "shipped"
-"""What a row calls the arm that ``recall`` takes when none is named."""
 
 
 class NothingAsked(OttoError):
@@ -122,14 +121,14 @@ def evaluate(wanted: Wanted) -> Report:
     embedders = [None if embedder is None else TimedEmbedder(embedder) for embedder in wanted.embedders]
     for embedder in embedders:
         with _Stores(wanted, replays, embedder) as stores:
-            for arm in wanted.arms:
+            for arm in _askable(wanted.arms, embedder):
                 keep = max(wanted.budgets) if wanted.keep_items and not rows else None
                 told = list(_answers(wanted, stores, asked, arm, keep))
                 answers += told if keep else []
-                rows += _rows(wanted, told, arm or SHIPPED, stores.embedder_name)
+                rows += _rows(wanted, told, name_of(arm, embedder), stores.embedder_name)
                 if wanted.knobs:
                     table = tuple(turned([(stores.asking(name, arm), questions) for name, questions in asked.items()]))
-                    knobs.append(KnobTable(arm or SHIPPED, stores.embedder_name, table))
+                    knobs.append(KnobTable(name_of(arm, embedder), stores.embedder_name, table))
     return Report(
         evidence=evidence,
         replays=tuple(replays),
@@ -139,6 +138,18 @@ def evaluate(wanted: Wanted) -> Report:
         knobs=tuple(knobs),
         summarizers=tuple(_summarizers(wanted, asked, embedders[0])) if wanted.summarizers else (),
     )
+
+
+def name_of(arm: str | None, embedder: object | None) -> str:
+    """What a row calls an arm: where none is named, the one that ``recall`` takes."""
+    return arm or (WITHOUT_EMBEDDER if embedder is None else WITH_EMBEDDER)
+
+
+def _askable(arms: Sequence[str | None], embedder: object | None) -> list[str | None]:
+    """Without an embedder only arms that do without; where no such was asked for, recall says what is wanting."""
+    if embedder is not None:
+        return list(arms)
+    return [arm for arm in arms if arm is None or not ARMS[arm].needs_embedder] or list(arms)
 
 
 class _Stores:
@@ -184,7 +195,7 @@ def _answers(
             wanted.budgets,
             keep=keep,
             progress=wanted.progress,
-            label=f"asking {name}, {arm or SHIPPED}",
+            label=f"asking {name}, {stores.embedder_name.partition(':')[0]}, {arm or 'shipped'}",
         )
 
 

@@ -6,7 +6,7 @@ import io
 import shutil
 from collections.abc import Sequence
 
-NARROWEST = 150
+NARROWEST = 160
 """Columns that a table may take where no terminal says how wide it is, or a narrow one would break its figures."""
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory.errors import EmbeddingUnavailable, OttoError
+from memory.errors import OttoError
 from otto_tui.memory_evaluation_lines import Printed
 from otto_tui.progress import Progress, progress_bar
-from otto_tui.terminal import say_aside, say_notices
+from otto_tui.ready_embedder import AS_SET_UP, ready_embedder
+from otto_tui.terminal import say_aside
 
 if TYPE_CHECKING:
     from memory.compaction import Summarize
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from memory.recall_bench import Setting
     from sessions.options import Options
 
-DEFAULT = "default"
 EVERY_ARM = "all"
 
 
@@ -128,8 +128,6 @@ def _sets(talks: Sequence[Talk], held_out: Sequence[str]) -> Mapping[str, tuple[
 
 
 def _arms(names: Sequence[str]) -> list[str | None]:
-    if not names:
-        return [None]
     from memory.arms import ARMS
 
     if EVERY_ARM in names:
@@ -137,38 +135,14 @@ def _arms(names: Sequence[str]) -> list[str | None]:
     for name in names:
         if name not in ARMS:
             raise click.BadParameter(f"{name!r} is none of {', '.join(ARMS)}, {EVERY_ARM}.", param_hint="--arm")
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(names)) or [None]
 
 
 def _embedder(options: Options, name: str) -> Embedder | None:
-    """One that is ready. Where Otto's own choice cannot be had, what Otto does without it."""
-    from memory.embeddings import EmbeddingServer, choose_embedder
+    from memory.embeddings import MODEL_VARIABLE, NO_MODEL
 
-    servers = {
-        provider.name: EmbeddingServer(
-            provider.api_base, options.environ.get(provider.api_key_env) if provider.api_key_env else None
-        )
-        for provider in options.providers.values()
-    }
-    choice = choose_embedder(
-        options.embedding if name == DEFAULT else name,
-        environ=options.environ,
-        local_only=False,
-        model_path=options.embedding_path if name == DEFAULT else None,
-        servers=servers,
-        wait=True,
-    )
-    say_notices([choice.notice] if choice.notice else [])
-    if choice.embedder is None:
-        return None
-    try:
-        choice.embedder.embed_query("ready?")
-    except EmbeddingUnavailable as error:
-        if name != DEFAULT or choice.floor is None:
-            raise
-        say_notices([f"{error} The embedder in the box is measured instead."])
-        return choice.floor
-    return choice.embedder
+    set_up = options.embedding or options.environ.get(MODEL_VARIABLE)
+    return None if (set_up if name == AS_SET_UP else name) == NO_MODEL else ready_embedder(options, name)
 
 
 @contextmanager

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 SHOWN_UNRESOLVED = 8
 """More than so many are counted only."""
 
+SEEDS_NOTE = (
+    "The seed's questions are asked: those of which an evidence entry is a turn's id as it is written. Its names for"
+    " 1, 3 and 4 are not those of the benchmark's authors."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Printed:
@@ -70,6 +75,7 @@ class Printed:
                 yield _adversarial(title, about)
         if self.seeds_own:
             yield from map(_seeds_categories, _widest(self.report.rows))
+            yield SEEDS_NOTE
         for knobs in self.report.knobs:
             yield figures(
                 f"Pieces and neighbours: {knobs.arm}, {knobs.embedder}; no limit of tokens",
@@ -234,12 +240,7 @@ def _seeds_categories(row: Row) -> str:
         )
     )
     title = f"As the seed counts and names them: {row.arm}, {row.embedder}, {row.budget:,} tokens"
-    table = figures(title, ("category", "n", "recalled", "seed's n", "seed's recalled"), lines)
-    return (
-        table
-        + "\nThe seed's questions are asked: those of which an evidence entry is a turn's id as it is written. Its"
-        " names for 1, 3 and 4 are not those of the benchmark's authors."
-    )
+    return figures(title, ("category", "n", "recalled", "seed's n", "seed's recalled"), lines)
 
 
 def _largest(each: Answered) -> Returned:

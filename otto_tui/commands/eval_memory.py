@@ -30,7 +30,7 @@ from otto_tui.commands.flags import budget_options, json_option
     "embedders",
     metavar="NAME",
     multiple=True,
-    help="default, box, none, or a model as in the settings; may be repeated.",
+    help="default, box, none, a folder with weights, or a model as in the settings; may be repeated.",
 )
 @click.option(
     "--budget",

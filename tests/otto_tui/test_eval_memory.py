@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from memory import locomo_fetch
+from memory.arms import ARMS, WITHOUT_EMBEDDER
 from memory.locomo import load
 from tests.memory.invented_talk import as_list, invented_talk, write
 from tests.memory.tiny_onnx import write_model
@@ -134,6 +135,26 @@ def test_more_is_told_where_more_is_asked_for(tmp_path: Path, data: Path, kept: 
     assert len(told["items"]) == 5
     assert told["items"][0]["evidence"][0]["found"]
     assert told["knobs"] == []
+
+
+def test_arms_stand_side_by_side(tmp_path: Path, data: Path, kept: Path) -> None:
+    args = (*SMALL, "--keep-store", str(kept), "--conversation", "7", "--budget", "100", "--json")
+    every = rows(evaluate(*args, "--arm", "all", "--embedder", "none", "--embedder", "box", home=tmp_path, data=data))
+    worded = [row["arm"] for row in every if row["embedder"] == "none"]
+    assert worded == [name for name, arm in ARMS.items() if not arm.needs_embedder]
+    assert [row["arm"] for row in every if row["embedder"] != "none"] == list(ARMS)
+    newest = next(row for row in every if row["arm"] == "recency")
+    shipped = next(row for row in every if row["arm"] == WITHOUT_EMBEDDER)
+    assert newest["mean"] < shipped["mean"]
+    (unnamed,) = rows(evaluate(*args, "--embedder", "none", home=tmp_path, data=data))
+    assert {**unnamed, "ms_rank_p50": 0} == {**shipped, "ms_rank_p50": 0}
+
+
+def test_an_arm_says_what_it_needs(tmp_path: Path, data: Path, kept: Path) -> None:
+    args = (*SMALL, "--keep-store", str(kept), "--arm", "dense", "--embedder", "none")
+    done = evaluate(*args, home=tmp_path, data=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"needs an embedding model" in done.stderr
 
 
 def test_failures_are_shown_with_what_came_back(tmp_path: Path, kept: Path) -> None:

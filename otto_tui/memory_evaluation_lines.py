@@ -144,7 +144,7 @@ def _evidence(report: Report) -> Iterator[str]:
 
 def _table(title: str, rows: Sequence[Row]) -> str:
     depths = tuple(rows[0].at)
-    heads = ("arm", "embedder", "budget", "any", "mean", "all", "tokens", "p95")
+    heads: tuple[str, ...] = ("arm", "embedder", "budget", "any", "mean", "all", "tokens", "p95")
     heads += (*(f"best {depth}" for depth in depths), "embed ms", "rank ms")
     return figures(
         f"{title}, {rows[0].coverage.questions:,} questions",

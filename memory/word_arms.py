@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.candidates import Candidates
-from memory.ranking import spread
 from memory.store import MemoryStore
 from memory.word_index import Posting, WordIndex
 from memory.words import match_query
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from memory.ranking import Scores
 
 MOST_MATCHES = 2_000
@@ -86,9 +88,26 @@ def nearby(
     lengths = np.maximum(np.asarray(candidates.tokens, np.float32), 1.0)
     lengths /= lengths.mean()
     once = ((BM25_K1 + 1) / (1 + BM25_K1 * (1 - BM25_B + BM25_B * lengths))).astype(np.float32)
+    around = np.zeros(len(candidates), np.float32)
     for posting in postings:
-        held = np.zeros(len(candidates), np.float32)
-        held[posting.places] = once[posting.places]
-        held = spread(held, weights)
-        total += np.float32(posting.weight) * held * np.float32(1 + ease) / (held + np.float32(ease))
+        touched = _spread_from(posting.places, once[posting.places], weights, around)
+        held = around[touched]
+        total[touched] += np.float32(posting.weight) * held * np.float32(1 + ease) / (held + np.float32(ease))
+        around[touched] = 0.0
     return total
+
+
+def _spread_from(places: NDArray[np.intp], given: Scores, weights: Sequence[float], total: Scores) -> NDArray[np.intp]:
+    """Add to ``total``, which is all 0, what ``ranking.spread`` makes of scores at some places; where that is not 0.
+
+    Most words stand at few places, and only these and those near them are looked at.
+    """
+    import numpy as np
+
+    total[places] = given
+    for distance, weight in enumerate(weights, 1):
+        added = weight * given
+        after, before = places < len(total) - distance, places >= distance
+        total[places[after] + distance] += added[after]
+        total[places[before] - distance] += added[before]
+    return np.flatnonzero(total)

@@ -28,7 +28,7 @@ EVERY_ARM = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Request:
     """What the options of the command say."""
 
     data: Path | None
@@ -46,7 +46,7 @@ class Asked:
     keep_store: Path | None
 
 
-def measure(options: Options, asked: Asked) -> Printed:
+def measure(options: Options, request: Request) -> Printed:
     """Measure, telling on standard error how far it is.
 
     Raises:
@@ -58,11 +58,11 @@ def measure(options: Options, asked: Asked) -> Printed:
     from memory.seed_tables import is_seeds_own
 
     with progress_bar() as progress:
-        talks = _chosen(_talks(asked.data, progress), asked.conversations)
-        arms = _arms(asked.arms)
-        sets = _sets(talks, asked.held_out)
-        embedders = [_embedder(options, name) for name in asked.embedders]
-        with _summarizer(options, asked) as (setting, summarize), _folder(asked.keep_store) as folder:
+        talks = _chosen(_talks(request.data, progress), request.conversations)
+        arms = _arms(request.arms)
+        sets = _sets(talks, request.held_out)
+        embedders = [_embedder(options, name) for name in request.embedders]
+        with _summarizer(options, request) as (setting, summarize), _folder(request.keep_store) as folder:
             seeds_own = is_seeds_own(setting, [talk.name for talk in talks])
             report = evaluate(
                 Wanted(
@@ -72,12 +72,12 @@ def measure(options: Options, asked: Asked) -> Printed:
                     summarize=summarize,
                     embedders=embedders,
                     arms=arms,
-                    budgets=sorted(set(asked.budgets or BUDGETS)),
+                    budgets=sorted(set(request.budgets or BUDGETS)),
                     folder=folder,
                     plain=seeds_own,
-                    knobs=asked.seed_tables or seeds_own,
-                    summarizers=asked.summarizers,
-                    keep_items=asked.show_items is not None,
+                    knobs=request.seed_tables or seeds_own,
+                    summarizers=request.summarizers,
+                    keep_items=request.show_items is not None,
                     progress=progress,
                 )
             )
@@ -85,9 +85,9 @@ def measure(options: Options, asked: Asked) -> Printed:
         report,
         sets=sets,
         seeds_own=seeds_own,
-        show_items=asked.show_items,
+        show_items=request.show_items,
         # The seed's own setting prints its tables unasked; a program gets more than rows only where it asks.
-        more=asked.seed_tables or asked.summarizers or asked.show_items is not None,
+        more=request.seed_tables or request.summarizers or request.show_items is not None,
     )
 
 
@@ -146,12 +146,12 @@ def _embedder(options: Options, name: str) -> Embedder | None:
 
 
 @contextmanager
-def _summarizer(options: Options, asked: Asked) -> Iterator[tuple[Setting, Summarize]]:
+def _summarizer(options: Options, request: Request) -> Iterator[tuple[Setting, Summarize]]:
     from memory.bench_summarizers import CANNED, summarizer
     from memory.recall_bench import Setting
 
-    setting = Setting(options.x_budget, options.y_budget, asked.turns)
-    if not asked.live:
+    setting = Setting(options.x_budget, options.y_budget, request.turns)
+    if not request.live:
         yield setting, summarizer(CANNED)
         return
     from sessions.seat_summarizer import seat_summarizer

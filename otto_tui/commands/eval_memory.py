@@ -57,13 +57,13 @@ def command(ctx: click.Context, /, offline: bool, as_json: bool, **given: Any) -
     Recall finds what compaction has taken out of the view, and none of these conversations fills Otto's own budgets.
     Give small ones, such as --x-budget 200 --y-budget 400.
     """
-    from otto_tui.memory_evaluation import Asked, measure
+    from otto_tui.memory_evaluation import Request, measure
     from otto_tui.prepared import prepare
     from otto_tui.terminal import say, say_json, say_notices
 
     prepared = prepare(ctx, ask_servers=not offline)
     say_notices(prepared.notices)
-    asked = Asked(
+    request = Request(
         data=given["data"],
         conversations=given["conversations"],
         held_out=given["held_out"],
@@ -77,7 +77,7 @@ def command(ctx: click.Context, /, offline: bool, as_json: bool, **given: Any) -
         show_items=given["show_items"],
         keep_store=given["keep_store"],
     )
-    printed = measure(prepared.options, asked)
+    printed = measure(prepared.options, request)
     if as_json:
         say_json(printed.as_json())
     else:

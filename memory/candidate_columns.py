@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.columns import NO_DAY, Columns, EventColumns
 
@@ -29,6 +29,8 @@ class Candidates:
     tokens: Sequence[int] = field(repr=False)
     events: EventColumns | None = field(default=None, repr=False)
     """The store's events, where the candidates come from one."""
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What has been found out about these candidates, whatever is asked."""
 
     def __len__(self) -> int:
         return len(self.rows)

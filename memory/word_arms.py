@@ -98,16 +98,20 @@ def nearby(
 
 
 def _spread_from(places: NDArray[np.intp], given: Scores, weights: Sequence[float], total: Scores) -> NDArray[np.intp]:
-    """Add to ``total``, which is all 0, what ``ranking.spread`` makes of scores at some places; where that is not 0.
+    """Add to ``total``, which is all 0, what ``ranking.spread`` makes of scores at some places; where it has done so.
 
     Most words stand at few places, and only these and those near them are looked at.
     """
     import numpy as np
 
+    touched = np.zeros(len(total), np.bool_)
     total[places] = given
+    touched[places] = True
     for distance, weight in enumerate(weights, 1):
         added = weight * given
-        after, before = places < len(total) - distance, places >= distance
-        total[places[after] + distance] += added[after]
-        total[places[before] - distance] += added[before]
-    return np.flatnonzero(total)
+        for near in (places + distance, places - distance):
+            inside = (near >= 0) & (near < len(total))
+            near = near[inside]
+            total[near] += added[inside]
+            touched[near] = True
+    return np.flatnonzero(touched)

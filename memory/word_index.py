@@ -7,6 +7,7 @@ times as fast (``benchmarks/recall.py``).
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from memory.ranking import Mask
 
+MOST_KEPT = 2_000
+"""Terms kept beside the candidates."""
+
 COMMON_WEIGHT = 1e-6
 """What a word weighs that more than half of all chunks hold: FTS5 says so too. It tells nothing apart."""
 
@@ -35,6 +39,9 @@ class Posting:
     """How much the word tells apart: BM25's inverse document frequency."""
     places: NDArray[np.intp]
     """Candidates that hold it."""
+
+
+_HOLDING = "SELECT group_concat(rowid) FROM (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)"
 
 
 class WordIndex:
@@ -60,15 +67,25 @@ class WordIndex:
         """The same for terms as ``match_terms`` makes them."""
         if not len(candidates):
             return ()
-        postings = []
         with self._store.reading() as db:
-            for term in terms:
-                rows = read_numbers(db, "SELECT group_concat(rowid) FROM chunks_fts WHERE chunks_fts MATCH ?", (term,))
-                places = candidates.places_of(rows)
-                places = places[places >= 0]
-                if len(places):
-                    postings.append(Posting(weight(len(places), len(candidates)), places))
-        return tuple(postings)
+            found = [_places(db, term, candidates, -1) for term in terms]
+        return tuple(Posting(weight(len(places), len(candidates)), places) for places in found if len(places))
+
+    def find_kept(self, term: str, candidates: Candidates, at_most: int | None = None) -> tuple[Posting, ...]:
+        """The same for one term that other questions ask for as well: it is kept beside the candidates.
+
+        Args:
+            at_most: a term that more chunks hold is left out, and costs no more than one that so many hold.
+        """
+        key = f"{term} {at_most}"
+        places: NDArray[np.intp] | None = candidates.kept.get(key)
+        if places is None:
+            if len(candidates.kept) >= MOST_KEPT:
+                candidates.kept.clear()
+            with self._store.reading() as db:
+                places = _places(db, term, candidates, -1 if at_most is None else at_most)
+            candidates.kept[key] = places
+        return (Posting(weight(len(places), len(candidates)), places),) if len(places) else ()
 
     def shared(self, question: str, candidates: Candidates) -> Mask:
         """Which candidates hold any word of ``question``."""
@@ -78,6 +95,15 @@ class WordIndex:
         for posting in self.find(question, candidates):
             mask[posting.places] = True
         return mask
+
+
+def _places(db: sqlite3.Connection, term: str, candidates: Candidates, at_most: int) -> NDArray[np.intp]:
+    """The candidates that hold a term; none where more chunks hold it than are asked for."""
+    rows = read_numbers(db, _HOLDING, (term, -1 if at_most < 0 else at_most + 1))
+    if 0 <= at_most < len(rows):
+        rows = rows[:0]
+    places = candidates.places_of(rows)
+    return places[places >= 0]
 
 
 def weight(holding: int, candidates: int) -> float:

@@ -13,6 +13,7 @@ from memory.candidates import Candidates
 from memory.date_arm import SaidThen, said_within
 from memory.dense_arms import Dense, NearDense
 from memory.errors import EmbeddingUnavailable
+from memory.feedback_arm import Feedback
 from memory.fusion import Blend, LikenessAndAge, RankFusion, Spread, Weighted
 from memory.ranking import Ranking, Recency
 from memory.store import MemoryStore
@@ -30,6 +31,7 @@ WITHOUT_EMBEDDER = "shipped, words only"
 
 VOICE_WEIGHT = 3.0
 DATE_WEIGHT = 3.0
+FEEDBACK_WEIGHT = 0.2
 LEAST_DEVIATION = 0.02
 """Of likenesses: where they differ less than this the question is like nothing, and words decide."""
 NEIGHBOURS = (0.3, 0.1)
@@ -124,16 +126,28 @@ def _likeness(sources: Sources) -> Weighted:
     return Weighted(_near(sources), least_deviation=LEAST_DEVIATION)
 
 
-def _boosts() -> tuple[Weighted, ...]:
-    return Weighted(Voice(), VOICE_WEIGHT), Weighted(SaidThen(), DATE_WEIGHT)
+def _boosts(sources: Sources) -> tuple[Weighted, ...]:
+    return Weighted(Voice(sources.index), VOICE_WEIGHT), Weighted(SaidThen(), DATE_WEIGHT)
 
 
-def _shipped(sources: Sources) -> Ranking:
-    return Blend((_likeness(sources), Weighted(NearWords(sources.index))), _boosts())
+def _words(sources: Sources) -> Ranking:
+    return Blend((Weighted(NearWords(sources.index)),), _boosts(sources))
 
 
-def _shipped_words_only(sources: Sources) -> Ranking:
-    return Blend((Weighted(NearWords(sources.index)),), _boosts())
+def _feedback(sources: Sources) -> Weighted:
+    return Weighted(Feedback(sources.store, sources.index, _words(sources)), FEEDBACK_WEIGHT)
+
+
+def _words_and_feedback(sources: Sources) -> Ranking:
+    return Blend((Weighted(NearWords(sources.index)), _feedback(sources)), _boosts(sources))
+
+
+def _all_but_feedback(sources: Sources) -> Ranking:
+    return Blend((_likeness(sources), Weighted(NearWords(sources.index))), _boosts(sources))
+
+
+def _all(sources: Sources) -> Ranking:
+    return Blend((_likeness(sources), Weighted(NearWords(sources.index)), _feedback(sources)), _boosts(sources))
 
 
 ARMS: Mapping[str, ArmBuilder] = {
@@ -149,10 +163,13 @@ ARMS: Mapping[str, ArmBuilder] = {
     ),
     "near words, speaker": ArmBuilder(
         "the same and who said it",
-        lambda s: Blend((Weighted(NearWords(s.index)),), (Weighted(Voice(), VOICE_WEIGHT),)),
+        lambda s: Blend((Weighted(NearWords(s.index)),), (Weighted(Voice(s.index), VOICE_WEIGHT),)),
         needs_embedder=False,
     ),
-    WITHOUT_EMBEDDER: ArmBuilder("near words, who said it, and when", _shipped_words_only, needs_embedder=False),
+    "near words, speaker, date": ArmBuilder("near words, who said it, and when", _words, needs_embedder=False),
+    WITHOUT_EMBEDDER: ArmBuilder(
+        "near words, who said it, when, and feedback", _words_and_feedback, needs_embedder=False
+    ),
     "dense": ArmBuilder("likeness of meaning", _dense),
     "dense spread": ArmBuilder("likeness, each score spread", lambda s: Spread(_dense(s), NEIGHBOURS)),
     "near dense": ArmBuilder("likeness of each chunk with its neighbours", _near),
@@ -174,5 +191,6 @@ ARMS: Mapping[str, ArmBuilder] = {
     "blend near": ArmBuilder(
         "near dense and near words added up", lambda s: Blend((_likeness(s), Weighted(NearWords(s.index))))
     ),
-    WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, and when", _shipped),
+    "blend near, speaker, date": ArmBuilder("near dense, near words, who said it, and when", _all_but_feedback),
+    WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, when, and feedback", _all),
 }

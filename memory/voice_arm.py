@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.candidates import Candidates
+from memory.word_index import WordIndex
 from memory.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ LEAST_SAID = 3
 
 PRONOUN_WEIGHT = 0.3
 """What "I said" and "you said" count beside a name: they are sure about who spoke, but rarer about whom."""
+
+OWN_WORDS = ('"i"', '"my"', '"me"', '"mine"', '"we"', '"our"', '"us"')
+OWN_WEIGHT = 0.17
+"""What a speaker says of themselves counts more than what they answer to others."""
 
 YOU = "you"
 """What ``memory.values.speaker_of`` calls the person."""
@@ -37,8 +42,10 @@ _WORD = re.compile(r"[^\W\d_][\w.-]*")
 @dataclass(frozen=True)
 class Voice:
     """1 for what the one speaker that the question names said, who may be named in the text (``Ada: ...``) or by the
-    tape; less where it says only "I said" or "you said"; else 0."""
+    tape, and a little more where it is about "I" or "my"; less where the question says only "I said" or "you said";
+    else 0."""
 
+    index: WordIndex
     name: str = "speaker"
 
     def scores(self, question: str, candidates: Candidates) -> Scores:
@@ -48,6 +55,8 @@ class Voice:
         named = _named(question, candidates)
         if named is not None:
             scores[named] = 1.0
+            for posting in self.index.find_kept(" OR ".join(OWN_WORDS), candidates):
+                scores[posting.places[named[posting.places]]] += OWN_WEIGHT
             return scores
         names = candidates.speaker_names
         person = names.index(YOU) if YOU in names else -1

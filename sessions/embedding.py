@@ -224,10 +224,12 @@ class EmbeddingWorker:
             self._notice = "No embedding model is set up, so recall ranks by keyword and recency."
 
     def _lose_embedder(self, reason: str) -> None:
+        if self._notice == reason:
+            return
         if self._notice is None:
-            self._notice = reason
             self._emit(Notice(reason, "information"))
-            self._emit(MemoryChanged())
+        self._notice = reason
+        self._emit(MemoryChanged())
 
     def _tell(self, done: int, total: int) -> None:
         self._emit(EmbeddingProgress(done, total))

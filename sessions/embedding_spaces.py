@@ -42,6 +42,9 @@ class Spaces:
             StoreUnavailable: vectors could not be written.
         """
         self.keep_floor(stop, progress)
+        if stop():
+            # Whoever waits for the end of this should not wait for a model that is loaded.
+            return None
         try:
             self._move(self.wanted, stop, progress)
         except EmbeddingUnavailable as error:

@@ -186,6 +186,22 @@ async def test_a_model_that_is_being_fetched_takes_over_when_it_is_there(
     assert state(options) == ("tiny:better", 0)
 
 
+async def test_a_fetch_that_fails_is_what_the_status_then_says(
+    options: Options, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions.embedding.LOOK_AGAIN", 0.01)
+    models.better.unreachable = EmbeddingOnItsWay("The model is being fetched in the background.")
+    session = await opened(options)
+    events = heard(session)
+    await session.drain()
+    models.better.unreachable = EmbeddingUnavailable("Fetching it failed.")
+
+    while (await session.snapshot()).notice != f"Fetching it failed. {MEANWHILE}":
+        await asyncio.sleep(0.001)
+    await session.close()
+    assert notices(events) == [f"The model is being fetched in the background. {MEANWHILE}"]
+
+
 async def test_closing_forgets_to_look_again(options: Options, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sessions.embedding.LOOK_AGAIN", 0.0)
     models.better.unreachable = EmbeddingOnItsWay("The model is being fetched in the background.")

@@ -76,7 +76,7 @@ class MemorySettings:
     compaction: Literal["auto", "ledger", "summarize"] = "auto"
     """Where a compaction takes its lines from: `ledger`, the notes made meanwhile, without a model; `summarize`, a
     model's summary; `auto`, the notes for what they cover and a summary of the rest."""
-    recall_chunks: Annotated[int, Gt(0), Le(1_000)] = 20
+    recall_chunks: Annotated[int, Gt(0), Le(1_000)] = 100
     """How many pieces of text a recall returns at most, neighbours not counted."""
     recall_window: Annotated[int, Ge(0), Le(100)] = 2
     """How many neighbours on either side come along with a piece that was found."""

@@ -107,7 +107,7 @@ class Options:
     """``provider:model``, a fastembed model's name, or ``none``; None chooses (DESIGN: "Recall")."""
     embedding_path: Path | None = None
     """Folder with a local ONNX model for fastembed."""
-    recall_chunks: int = 20
+    recall_chunks: int = 100
     recall_window: int = 2
     recall_tokens: int = 3_000
     now: Callable[[], datetime] = utc_now

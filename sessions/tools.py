@@ -63,7 +63,7 @@ TOOLS: Sequence[ToolSpec] = (RECALL_SPEC, RECALL_ID_SPEC)
 class RecallPolicy:
     """How much one recall returns."""
 
-    max_chunks: int = 20
+    max_chunks: int = 100
     window: int = 2
     token_budget: int = 3_000
 

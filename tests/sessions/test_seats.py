@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -30,7 +30,8 @@ async def test_a_seat_with_a_name_that_makes_no_sense_is_said_and_the_chat_model
             raise ModelError(f"{BAD} is no model's name.")
         return model.opened(name, options, recall=recall)
 
-    library = Library(replace(options, **{seat: BAD}), open_model=open_model)
+    named: dict[str, Any] = {seat: BAD}
+    library = Library(replace(options, **named), open_model=open_model)
     session = await library.new("/work/garden")
     try:
         heard: list[str] = []

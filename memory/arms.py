@@ -142,11 +142,11 @@ def _words_and_feedback(sources: Sources) -> Ranking:
     return Blend((Weighted(NearWords(sources.index)), _feedback(sources)), _boosts(sources))
 
 
-def _all_but_feedback(sources: Sources) -> Ranking:
+def _all(sources: Sources) -> Ranking:
     return Blend((_likeness(sources), Weighted(NearWords(sources.index))), _boosts(sources))
 
 
-def _all(sources: Sources) -> Ranking:
+def _all_and_feedback(sources: Sources) -> Ranking:
     return Blend((_likeness(sources), Weighted(NearWords(sources.index)), _feedback(sources)), _boosts(sources))
 
 
@@ -191,6 +191,6 @@ ARMS: Mapping[str, ArmBuilder] = {
     "blend near": ArmBuilder(
         "near dense and near words added up", lambda s: Blend((_likeness(s), Weighted(NearWords(s.index))))
     ),
-    "blend near, speaker, date": ArmBuilder("near dense, near words, who said it, and when", _all_but_feedback),
-    WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, when, and feedback", _all),
+    WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, and when", _all),
+    "shipped, feedback": ArmBuilder("near dense, near words, who said it, when, and feedback", _all_and_feedback),
 }

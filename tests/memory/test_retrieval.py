@@ -223,7 +223,7 @@ def test_when_the_budget_binds_hits_come_before_neighbours_that_say_less(store: 
     texts = [text for n in range(12) for text in (f"The falcon record number {n}.", "Filler one.", "Filler two.")]
     talk(store, texts)
     each = count_tokens("The falcon record number 1.")
-    result = ask(store, "falcon record", token_budget=14 * each, top_k=0)
+    result = ask(store, "falcon record", token_budget=20 * each, top_k=0)
     assert sum("falcon" in item.text for item in result.items) == 12
     assert any(item.neighbour for item in result.items)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Literal
 
 from memory.errors import OttoError
 from sessions.chat_model import ChatModel, ModelError
@@ -32,7 +32,7 @@ class Seats:
         # How long and how freely a reply may be is said of chatting; notes that are cut short are worth nothing.
         self._at_work = replace(options, max_output_tokens=None, temperature=None)
         self._working: dict[str, ChatModel] = {}
-        self._refused: set[str] = set()
+        self._summarizer_refused = False
         self.chat = self._open(options.chat, options)
 
     def seat_chat(self, name: str) -> None:
@@ -41,7 +41,7 @@ class Seats:
 
     async def take_up(self, memory: LiveMemory) -> str | None:
         """Go on with the model that a session was last talked with; what of the seats cannot be, in words, if so."""
-        hindrances = [await self._go_on_with_last(memory), *self._refused_names()]
+        hindrances = [await self._go_on_with_last(memory), self._refused_summarizer()]
         return " ".join(filter(None, hindrances)) or None
 
     async def _go_on_with_last(self, memory: LiveMemory) -> str | None:
@@ -61,10 +61,13 @@ class Seats:
         return scaled_budgets(self._options, await self.chat.window())
 
     def of(self, seat: Seat) -> ChatModel:
-        """Who does this job now; the chat model where the name that was given makes no sense."""
-        named: str | None = getattr(self._options, seat)
-        if named in self._refused:
-            named = None
+        """Who does this job now; the chat model where the name of the summariser makes no sense.
+
+        Raises:
+            ModelError: the name given for another job makes no sense.
+        """
+        refused = seat == "summarize" and self._summarizer_refused
+        named: str | None = None if refused else getattr(self._options, seat)
         if named is None and self._at_work == self._options:
             return self.chat
         name = named or self.chat.name
@@ -72,19 +75,17 @@ class Seats:
             self._working[name] = self._open(name, self._at_work)
         return self._working[name]
 
-    def _refused_names(self) -> list[str]:
-        """A sentence for each job whose model makes no sense; the chat model does it instead."""
-        sentences = []
-        for seat in get_args(Seat):
-            named: str | None = getattr(self._options, seat)
-            if named is None:
-                continue
-            try:
-                self._working[named] = self._open(named, self._at_work)
-            except ModelError as error:
-                self._refused.add(named)
-                sentences.append(f"{error} The chat model takes the seat {seat} instead.")
-        return sentences
+    def _refused_summarizer(self) -> str | None:
+        """Why the summariser that was named cannot be used; the chat model takes its seat, for Y must be compacted."""
+        named = self._options.summarize
+        if named is None:
+            return None
+        try:
+            self._working[named] = self._open(named, self._at_work)
+        except ModelError as error:
+            self._summarizer_refused = True
+            return f"{error} The chat model takes the seat summarize instead."
+        return None
 
     def _open(self, name: str, options: Options) -> ChatModel:
         return self._open_model(name, options, recall=self._recall)

@@ -30,6 +30,7 @@ from otto_tui.settings import (
     ProviderSettings,
     SeatSettings,
     Settings,
+    ToolSettings,
     UiSettings,
     WorkspaceSettings,
 )
@@ -38,14 +39,15 @@ from sessions.display import one_line
 KeyPath = tuple[str, ...]
 """Section and key: ``("memory", "x_budget")``."""
 
-WHERE_TEXT_GOES = (
+ONLY_WHERE_TRUSTED = (
     ("providers",),
     ("model", "api_base"),
     ("embedding",),
     ("workspaces",),
     ("ledger", "debug_log_text"),
+    ("tools", "run_command"),
 )
-"""What a folder's own file may set only once the person trusts the folder."""
+"""What a folder's own file may set only once the person trusts the folder; the last ones have commands run."""
 
 WHO_READS = (("model", "chat"), *(("seats", seat.name) for seat in fields(SeatSettings)))
 """What a folder's own file may set, but not without a word."""
@@ -68,6 +70,7 @@ class _Variables(BaseSettings):
     memory: MemorySettings = MemorySettings()
     ledger: LedgerSettings = LedgerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    tools: ToolSettings = ToolSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
     providers: dict[str, ProviderSettings] = {}
@@ -176,7 +179,7 @@ def _not_what_it_seems(values: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str
 def _within_its_rights(layer: Layer, workspace: Path) -> tuple[dict[str, Any], list[str]]:
     """What an untrusted folder's file may set, and a sentence about what it may not."""
     values = deepcopy(layer.values)
-    refused = [path for path in WHERE_TEXT_GOES if _get(values, path) is not None]
+    refused = [path for path in ONLY_WHERE_TRUSTED if _get(values, path) is not None]
     refused += [path for path in WHO_READS if "://" in str(_get(values, path) or "")]
     for path in refused:
         _remove(values, path)
@@ -184,7 +187,8 @@ def _within_its_rights(layer: Layer, workspace: Path) -> tuple[dict[str, Any], l
     if refused:
         names = ", ".join(".".join(path) for path in refused)
         sentences.append(
-            f"{layer.where}: {names} left out, since a folder's own file may not say where your words and keys go;"
+            f"{layer.where}: {names} left out, since a folder's own file may not say where your words and keys go"
+            " or have commands run;"
             f' to allow it, add "{workspace}" to trusted in [workspaces] of your own config.toml.'
         )
     sentences += [

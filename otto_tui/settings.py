@@ -128,6 +128,31 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """Which tools the model may call, and how much of what they print it keeps reading."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    enabled: bool = True
+    """Let the model list, search and read files of the folder in which you started Otto. It writes none."""
+    max_calls: Annotated[int, Gt(0), Le(10_000)] = 120
+    """The most calls in one turn; then the model must answer without tools."""
+    loop_compact_at: Annotated[int, Ge(1_000), Le(100_000_000)] = 160_000
+    """Characters of tool output in one turn at which the oldest results are cut to one line each. Nothing is lost:
+    the tape has all of it, and recall finds it."""
+    keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = 6
+    """How many of the newest results stay whole at such a cut."""
+    run_command: bool = False
+    """Let the model run shell commands. You are asked before each one."""
+    command_timeout: Annotated[float, Gt(0), Le(86_400)] = 120.0
+    """Seconds after which a command is stopped."""
+    output_cap: Annotated[int, Ge(1_000), Le(100_000_000)] = 200_000
+    """Bytes of one tool's output that are kept: its two ends, with a line that says what is left out."""
+    parallel: Annotated[int, Gt(0), Le(64)] = 8
+    """The most calls of one reply that run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UiSettings:
     """How the screen looks and listens."""
 
@@ -176,6 +201,7 @@ class Settings:
     memory: MemorySettings = MemorySettings()
     ledger: LedgerSettings = LedgerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    tools: ToolSettings = ToolSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)

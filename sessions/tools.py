@@ -19,6 +19,7 @@ from memory.store import CONVERSATION, MemoryStore
 from memory.vector_cache import VectorCache
 from sessions.chat_model import ToolSpec
 from sessions.recalled_text import recall_text, source_text
+from sessions.toolbox import ToolAnswer as ToolAnswer
 
 RECALL_MEMORY = "recall_memory"
 
@@ -104,19 +105,6 @@ def bind_store(
 def current_store() -> BoundStore | None:
     """The store of the session that the caller runs in, if there is one."""
     return _bound.get()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What a tool call comes to."""
-
-    text: str
-    """For the model."""
-    summary: str
-    """One line for the person."""
-    refs: tuple[str, ...] = ()
-    """Ids of the events it quotes."""
-    ok: bool = True
 
 
 def recall_memory(question: str) -> str:

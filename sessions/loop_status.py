@@ -6,6 +6,23 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class LoopCall:
+    """One call of the loop, as a list shows it."""
+
+    call: str
+    """The call's id."""
+    name: str
+    summary: str = ""
+    """One line: what came of it. Empty while it runs."""
+    size: int = 0
+    """Characters of its output."""
+    ended: bool = True
+    ok: bool = True
+    evicted: bool = False
+    """The running transcript has only its one line; the tape has the whole."""
+
+
+@dataclass(frozen=True, slots=True)
 class LoopStatus:
     """One turn's loop, running or ended. All sizes are in characters."""
 
@@ -31,3 +48,5 @@ class LoopStatus:
     """Requests whose beginning was not the whole of the request before: what a vendor's prefix cache lost."""
     compact_at: int = 0
     """Characters of tool output at which the next cut comes."""
+    made: tuple[LoopCall, ...] = ()
+    """Every call of the turn, in the order in which they were made."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Protocol
 
@@ -77,6 +77,8 @@ class ToolInfo:
     group: str
     description: str
     enabled: bool
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON schema of its arguments."""
 
 
 def name_of(tool: Tool) -> str:

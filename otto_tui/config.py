@@ -15,6 +15,7 @@ from typing import Any
 from otto_tui.config_sources import Layer, environment_layer, file_layer, names_a_setting
 from otto_tui.paths import config_file, from_home, home_folder, workspace_config_file
 from otto_tui.settings import Settings
+from sessions.mcp_servers.settings import McpServer
 from sessions.options import LedgerSettings, Options, Provider, ToolSettings
 
 Flags = Mapping[str, Any]
@@ -72,6 +73,11 @@ def to_options(settings: Settings, *, home: Path, environ: Mapping[str, str], ch
         recall_window=memory.recall_window,
         recall_tokens=memory.recall_tokens,
         tools=ToolSettings(**dataclasses.asdict(settings.tools)),
+        mcp={
+            name: McpServer(name=name, **dataclasses.asdict(server))
+            for name, server in settings.mcp.servers.items()
+            if bool(server.command) != bool(server.url)
+        },
     )
 
 

@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le
 
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET, X_BUDGET, Y_BUDGET
 from otto_tui.limits import LARGEST_BUDGET
+from sessions.mcp_servers.settings import CALL_TIMEOUT
 from sessions.options import SMALLEST_CHUNK
 
 FORBID_UNKNOWN = {"extra": "forbid"}
@@ -180,6 +181,37 @@ class ProviderSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class McpServerSettings:
+    """An MCP server whose tools the model may call: a program that is started, or an address."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    command: str = ""
+    """The program to start, such as `npx`."""
+    args: tuple[str, ...] = ()
+    """What it is started with."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What it finds in its environment beside `PATH`, `HOME` and the like. `${NAME}` is taken from yours."""
+    url: str = ""
+    """Instead of a program: the address of a server that speaks streamable HTTP."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """What every request to that address carries. `${NAME}` is taken from your environment."""
+    enabled: bool = True
+    """`false` leaves it off until you switch it on."""
+    timeout: Annotated[float, Gt(0), Le(86400)] = CALL_TIMEOUT
+    """Seconds that one call may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpSettings:
+    """Servers of the Model Context Protocol."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    servers: Mapping[str, McpServerSettings] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSettings:
     """Which project folders may say where your text goes."""
 
@@ -204,4 +236,5 @@ class Settings:
     tools: ToolSettings = ToolSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
+    mcp: McpSettings = McpSettings()
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)

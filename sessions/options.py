@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memory.budgets import X_BUDGET, Y_BUDGET
 from memory.values import CompactionMode
+from sessions.mcp_servers.settings import McpServer
 
 OFFLINE = "offline"
 
@@ -133,6 +134,8 @@ class Options:
     recall_window: int = 2
     recall_tokens: int = 3_000
     tools: ToolSettings = ToolSettings()
+    mcp: Mapping[str, McpServer] = field(default_factory=dict)
+    """MCP servers by name."""
     workspace: Path | None = None
     """The folder that tools may read; None takes the one in which the session began."""
     now: Callable[[], datetime] = utc_now

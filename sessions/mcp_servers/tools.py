@@ -40,7 +40,7 @@ class McpTool:
             "function": {
                 "name": self.name,
                 "description": described[:LONGEST_DESCRIPTION],
-                "parameters": {"properties": {}, **self.listed.input_schema, "type": "object"},
+                "parameters": {"type": "object", "properties": {}} | self.listed.input_schema | {"type": "object"},
             },
         }
 

@@ -1,4 +1,7 @@
-"""What recall may return: chunks that have left the raw view, in the order in which they were said."""
+"""What recall may return: chunks that have left the raw view, in the order in which they were said.
+
+Tool output is searched by itself and never among what people said (seed 000, "The context tier").
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from dataclasses import dataclass, field
 from memory.json_text import dump
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
+from memory.tool_events import RECALLING
 from memory.values import Span
 
 _Standing = dict[int, tuple[Span, ...] | None]
@@ -31,7 +35,7 @@ class Candidates:
 
 
 def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()) -> Candidates:
-    """Every chunk behind a live bullet, and what only an excerpt or nothing at all stands for in the view.
+    """Every chunk behind a live bullet, and what only an excerpt or nothing at all stands for in the view; no tool's.
 
     Args:
         left_out: ``seq`` of raw events that the view has no room for right now (``View.left_out``).
@@ -42,16 +46,32 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
             db,
             "chunks.seq IN (SELECT seq FROM bullet_refs WHERE kind = ?1"
             " UNION SELECT seq FROM pending WHERE kind = ?1 AND spans IS NOT NULL"
-            " UNION SELECT value FROM json_each(?2))",
+            " UNION SELECT value FROM json_each(?2))"
+            " AND NOT EXISTS (SELECT 1 FROM events WHERE events.seq = chunks.seq AND events.kind = 'tool')",
             (kind, dump(sorted(set(left_out)))),
             standing,
         )
 
 
-def of_event_kind(store: MemoryStore, event_kind: str) -> Candidates:
-    """Every chunk of events of this kind that do not stand raw in any view."""
+def of_event_kind(
+    store: MemoryStore, event_kind: str, exclude: Collection[int] = (), left_out: Collection[int] = ()
+) -> Candidates:
+    """Every chunk of events of this kind that do not stand raw in any view, but for what was recalled from memory.
+
+    Args:
+        exclude: ``seq`` of events that stand word for word elsewhere, such as in a running turn.
+        left_out: ``seq`` of events that do not, whatever the tiers say.
+    """
     with store.reading() as db:
-        return _select(db, "chunks.seq IN (SELECT seq FROM events WHERE kind = ?)", (event_kind,), _standing(db, None))
+        standing = {seq: spans for seq, spans in _standing(db, None).items() if seq not in left_out}
+        standing |= dict.fromkeys(exclude)
+        return _select(
+            db,
+            "chunks.seq IN (SELECT seq FROM events WHERE kind = ?1"
+            " AND NOT (kind = 'tool' AND coalesce(json_extract(meta, '$.group'), '') = ?2))",
+            (event_kind, RECALLING),
+            standing,
+        )
 
 
 def _standing(db: sqlite3.Connection, kind: str | None) -> _Standing:

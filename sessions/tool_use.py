@@ -1,0 +1,75 @@
+"""A session's use of tools: the loop of the turn that runs, the questions that wait, and what the person runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from memory.embeddings import Embedder
+from memory.values import NewEvent
+from memory.vector_cache import VectorCache
+from sessions.events import SessionEvent
+from sessions.live import LiveMemory
+from sessions.loop_status import LoopStatus
+from sessions.options import Options
+from sessions.pending_approvals import PendingApprovals
+from sessions.recalling import InView, RecallPolicy
+from sessions.session_tools import SessionTools
+from sessions.tool_loop import ToolLoop
+from sessions.tools import BoundStore, bind_store
+
+
+class ToolUse:
+    """All methods are called on the event loop."""
+
+    def __init__(self, options: Options, workspace: str, emit: Callable[[SessionEvent], None]) -> None:
+        self.tools = SessionTools(options, workspace, emit)
+        self.approvals = PendingApprovals(emit)
+        self.can_ask = False
+        """Whether somebody answers what is asked; set by whoever shows ``ApprovalWanted``."""
+        self._options = options
+        self._emit = emit
+        self._loop: ToolLoop | None = None
+
+    async def new_loop(self, memory: LiveMemory, embedder: Embedder | None, cache: VectorCache | None) -> ToolLoop:
+        """The loop for the turn that is about to run."""
+        options = self._options
+        policy = RecallPolicy(options.recall_chunks, options.recall_window, options.recall_tokens)
+
+        def bind(*, narrow: bool, in_view: InView) -> AbstractContextManager[object]:
+            return bind_store(BoundStore(memory.store, embedder, policy, in_view, narrow, cache))
+
+        self._loop = ToolLoop(
+            memory,
+            await self.tools.toolbox(),
+            options.tools,
+            self._emit,
+            bind=bind,
+            ask=self.approvals.ask if self.can_ask else None,
+            patience=self.tools.patience,
+        )
+        return self._loop
+
+    def status(self) -> LoopStatus:
+        """The loop of the running turn, else of the last one."""
+        settings = self._options.tools
+        if self._loop is None:
+            return LoopStatus(max_calls=settings.max_calls, compact_at=settings.loop_compact_at)
+        return self._loop.status()
+
+    def read_attachments(self, paths: Sequence[Path]) -> list[NewEvent]:
+        """The files as documents of the person's. Blocks.
+
+        Raises:
+            AttachmentRefused: one of them cannot be attached.
+        """
+        from sessions.workspace.attaching import read_attachment
+
+        return [read_attachment(path, self.tools.root or Path()) for path in paths]
+
+    def complete_path(self, prefix: str) -> list[str]:
+        """Files and folders that a path after ``@`` may become. Blocks."""
+        from sessions.workspace.completing import complete_path
+
+        return [] if self.tools.root is None else list(complete_path(prefix, self.tools.root))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 from memory.errors import OttoError
 from screens.commands import COMMANDS
-from screens.conversation import Conversation, LiveText
+from screens.conversation import Conversation
 from screens.conversations import OpenConversations
 from screens.event_blocks import is_reply
 from screens.header import priced
 from screens.ledger_words import status_lines
+from screens.live_reply import LiveText
 from screens.wording import counted, grouped
 from sessions.display import one_line
 from sessions.events import Notice

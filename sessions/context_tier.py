@@ -147,6 +147,11 @@ class ContextTier:
             )
         return f"[{result.summary}] ({size}, no longer shown here: call the tool again if you need them)"
 
+    @property
+    def evicted_calls(self) -> frozenset[str]:
+        """The ids of the calls whose results are no longer whole."""
+        return frozenset(place.result.call.id for place in self._places if not place.whole)
+
     def status(self, *, running: bool) -> LoopStatus:
         return LoopStatus(
             running=running,

@@ -85,7 +85,14 @@ class SessionTools:
     def infos(self) -> tuple[ToolInfo, ...]:
         """Every tool there is, whether it is switched on or not. Those of a server that is off are not known."""
         return tuple(
-            ToolInfo(name_of(tool), tool.group, description_of(tool), self._is_on(tool)) for tool in self._every()
+            ToolInfo(
+                name_of(tool),
+                tool.group,
+                description_of(tool),
+                self._is_on(tool),
+                tool.spec["function"].get("parameters") or {},
+            )
+            for tool in self._every()
         )
 
     def servers(self) -> tuple[McpStatus, ...]:

@@ -21,7 +21,7 @@ from sessions.chat_model import Message, ToolCall, ToolSpec
 from sessions.context_tier import ContextTier, Result
 from sessions.events import Evicted, LoopChanged, SessionEvent, ToolCalled, ToolUsed
 from sessions.live import LiveMemory
-from sessions.loop_status import LoopStatus
+from sessions.loop_status import LoopCall, LoopStatus
 from sessions.options import ToolSettings
 from sessions.recalling import InView
 from sessions.toolbox import CallContext, Tool, ToolAnswer, Toolbox, refusal
@@ -95,6 +95,7 @@ class ToolLoop:
         self._ended = False
         self._ids: set[str] = set()
         self._unanswered: dict[str, _Running] = {}
+        self._made: dict[str, LoopCall] = {}
 
     def begin(self, seed: Sequence[Message], left_out: tuple[int, ...] = ()) -> None:
         """Start from the messages that the view came to; ``left_out`` are the events for which it had no room."""
@@ -145,7 +146,9 @@ class ToolLoop:
             self._emit(LoopChanged())
 
     def status(self) -> LoopStatus:
-        return self._tier.status(running=not self._ended)
+        evicted = self._tier.evicted_calls
+        made = tuple(replace(call, evicted=call.call in evicted) for call in self._made.values())
+        return replace(self._tier.status(running=not self._ended), made=made)
 
     # -- inside ------------------------------------------------------------------------------------------------
 
@@ -179,6 +182,7 @@ class ToolLoop:
         new = NewEvent(text=call.arguments, role="assistant", kind="tool", source=call.name, meta=meta)
         running = self._unanswered[call.id] = _Running(call, tool, self._write(new))
         await asyncio.shield(running.asked)
+        self._made[call.id] = LoopCall(call.id, call.name, ended=False)
         self._emit(ToolCalled(call.id, call.name, call.arguments))
         return running
 
@@ -217,6 +221,7 @@ class ToolLoop:
         event = await asyncio.shield(running.answered)
         answer = running.answer or answer
         if self._unanswered.pop(call.id, None) is not None:
+            self._made[call.id] = LoopCall(call.id, call.name, answer.summary, len(event.text), ok=answer.ok)
             self._emit(
                 ToolUsed(call.name, call.arguments, answer.summary, call.id, answer.ok, len(event.text), event.text)
             )

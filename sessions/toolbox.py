@@ -46,6 +46,8 @@ class CallContext:
     """Tells the session's subscribers. Called on the event loop only."""
     ask: Ask | None
     """Asks the person; None where nobody can be asked."""
+    keep: Callable[[ToolAnswer], object] = lambda answer: None
+    """For a tool that is cancelled: hands over what it has so far, before the cancellation goes on."""
 
 
 class Tool(Protocol):

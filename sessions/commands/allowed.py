@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ class AllowedCommands:
 
     def __init__(self, home: Path, workspace: Path) -> None:
         self._file = home / FILE_NAME
-        self._workspace = str(workspace)
+        self._workspace = os.path.realpath(workspace)
 
     def read(self) -> Allowed:
         """Never raises: a file that cannot be read allows nothing, and says why."""

@@ -67,9 +67,8 @@ def model_environment(environ: Mapping[str, str]) -> dict[str, str]:
     }
     if "PATH" in passed:
         # A folder of the workspace on the path would let a file there pass for a program.
-        passed["PATH"] = os.pathsep.join(
-            folder for folder in passed["PATH"].split(os.pathsep) if folder.startswith("/")
-        )
+        folders = passed["PATH"].split(os.pathsep)
+        passed["PATH"] = os.pathsep.join(folder for folder in folders if folder.startswith("/"))
     return passed | PLAIN
 
 

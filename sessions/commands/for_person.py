@@ -29,8 +29,8 @@ async def run_for_person(
 ) -> NewEvent:
     """Run ``command`` in ``workspace``; the event to put on the tape, also where it failed or was stopped.
 
-    Set ``stop`` to end it and keep what it had printed; cancelling ends it and keeps nothing. ``environ`` is the person's
-    environment (the process's own when None), which the command gets without ``key_variables`` and the like.
+    Set ``stop`` to end it and keep what it had printed; cancelling ends it and keeps nothing. ``environ`` is the
+    person's environment (the process's own when None), which the command gets without ``key_variables`` and the like.
 
     Raises:
         CommandFailed: it cannot be started.

@@ -2,8 +2,8 @@
 
 A rule must never let more through than a person would expect of the words that they agreed to. So whatever the shell
 would treat as more than words has no prefix, and neither have programs that run other programs, that remove things,
-install things or change rights (``sudo``, ``rm``, shells, interpreters, ``env``, ``xargs``, ``find``), nor arguments that
-lead out of the workspace. It is a list of what may be covered: a command without a prefix is asked for each time.
+install things or change rights (``sudo``, ``rm``, shells, interpreters, ``env``, ``xargs``, ``find``), nor arguments
+that lead out of the workspace. It is a list of what may be covered: any other command is asked for each time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SUBCOMMANDS: Mapping[str, frozenset[str]] = {
     "uv": frozenset({"tree"}),
     "yarn": frozenset({"audit", "list", "outdated", "test"}),
 }
-"""Programs of which a rule covers one subcommand, and which it may be. ``git config`` could set up what is run later."""
+"""Programs of which a rule covers one subcommand, and which. ``git config`` could set up what is run later."""
 
 RUNNERS = frozenset({"just", "make", "ninja", "nox", "tox"})
 """Programs of which a rule covers one target by its name: ``make test``."""

@@ -61,7 +61,7 @@ async def run_in_shell(
     timeout: float,
     cap: int,
     stop: asyncio.Event | None = None,
-    keep: Callable[[Ran], None] | None = None,
+    keep: Callable[[Ran], object] | None = None,
 ) -> Ran:
     """Run ``command`` in ``folder`` through bash, else sh, without any input, in a process group of its own.
 

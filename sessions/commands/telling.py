@@ -31,10 +31,8 @@ def told(ran: Ran, timeout: float) -> str:
 
 def summary_of(command: str, ran: Ran, timeout: float) -> str:
     """One line: ``ran "pytest -q", exit 1, 3.2 s, 4.1 KB``."""
-    ending = {"exited": exit_text(ran.exit), "timeout": f"stopped after {timeout:g} s", "stopped": "stopped"}[
-        ran.ending
-    ]
-    return f'ran "{one_line(command, LONGEST_COMMAND)}", {ending}, {ran.seconds:.1f} s, {size_text(ran.size)}'
+    endings = {"exited": exit_text(ran.exit), "timeout": f"stopped after {timeout:g} s", "stopped": "stopped"}
+    return f'ran "{one_line(command, LONGEST_COMMAND)}", {endings[ran.ending]}, {ran.seconds:.1f} s, {size_text(ran.size)}'
 
 
 def exit_text(status: int | None) -> str:

@@ -30,7 +30,7 @@ from sessions.approvals import Decision
 from sessions.background import Background, ledger_status
 from sessions.chat_model import Message
 from sessions.errors import SessionBusy
-from sessions.events import LoopChanged, MemoryChanged, Notice, Said, SessionEvent, TurnDone
+from sessions.events import LoopChanged, MemoryChanged, Notice, Said, SessionEvent, ShellRan, TurnDone
 from sessions.ids import checked_title, new_session_id
 from sessions.index import SessionIndex
 from sessions.listeners import Listeners, Unsubscribe
@@ -267,8 +267,30 @@ class Session:
         return self._tell_end(done)
 
     def stop(self) -> None:
-        """Stop the turn that is under way. What has come of the reply is kept and marked."""
+        """Stop the turn or the command that is under way. What has come of it is kept and marked."""
         self._turns.stop()
+
+    async def run_shell(self, command: str) -> Event:
+        """Run a command that the person typed, in the session's folder; ``stop`` ends it. The event has the output.
+
+        Raises:
+            SessionBusy: a reply is still coming.
+            CommandFailed: it cannot be started.
+            StoreReadOnly, StoreUnavailable: the output could not be written.
+        """
+        self._refuse_reading_only("gone on with")
+        with self._turns.under_way():
+            stop = asyncio.Event()
+            with self._turns.stopped_by(stop.set):
+                printed = await self._use.run_shell(command, stop)
+            memory = await self._open_memory()
+            await memory.run(self._listing.begin, memory.store, f"!{command}")
+            event = await memory.run(memory.queue.append, printed)
+            await self._record(memory, event)
+            self._poke()
+        self._emit(ShellRan(event))
+        self._emit(MemoryChanged())
+        return event
 
     # -- tools -------------------------------------------------------------------------------------------------
 

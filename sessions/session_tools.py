@@ -44,7 +44,7 @@ class SessionTools:
         self._emit = emit
         self.root = workspace_of(options, workspace)
         self._switched: dict[str, bool] = {}
-        self._workspace: tuple[Tool, ...] | None = None
+        self._in_folder: tuple[Tool, ...] | None = None
         self._servers: McpServers | None = None
 
     @property
@@ -128,21 +128,29 @@ class SessionTools:
 
     def _every(self) -> Iterator[Tool]:
         yield from MEMORY_TOOLS
-        yield from self._workspace_tools()
+        yield from self._folder_tools()
         if self._servers is not None:
             yield from self._servers.tools()
 
-    def _workspace_tools(self) -> tuple[Tool, ...]:
-        if self._workspace is None:
-            from sessions.workspace.tools import workspace_tools
-
-            self._workspace = () if self.root is None else workspace_tools(self.root, (self._options.home,))
-        return self._workspace
+    def _folder_tools(self) -> tuple[Tool, ...]:
+        """What reads the session's folder or runs commands in it; nothing where there is none."""
+        if self._in_folder is None:
+            self._in_folder = () if self.root is None else tuple(_tools_in(self.root, self._options))
+        return self._in_folder
 
     def _is_on(self, tool: Tool) -> bool:
         settings = self._options.tools
         usual = {COMMAND_GROUP: settings.run_command, WORKSPACE_GROUP: settings.enabled}.get(tool.group, True)
         return self._switched.get(name_of(tool), self._switched.get(tool.group, usual))
+
+
+def _tools_in(root: Path, options: Options) -> Iterator[Tool]:
+    from sessions.commands.allowed import AllowedCommands
+    from sessions.commands.run_command import RunCommand
+    from sessions.workspace.tools import workspace_tools
+
+    yield from workspace_tools(root, (options.home,))
+    yield RunCommand(root, options.tools, AllowedCommands(options.home, root), options.environ or None)
 
 
 def workspace_of(options: Options, began_in: str) -> Path | None:

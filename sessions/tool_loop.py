@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from memory.ids import new_event_id
+from memory.text import storable
 from memory.tool_events import RECALLING
 from memory.values import Event, NewEvent
 from sessions.approvals import Approval, Ask, Decision
@@ -53,9 +54,14 @@ class _Running:
     asked: asyncio.Future[Event]
     """The call's event, once it is on the tape."""
     started: float = field(default_factory=monotonic)
+    so_far: ToolAnswer | None = None
+    """What the tool had when it was cancelled."""
     answer: ToolAnswer | None = None
     answered: asyncio.Future[Event] | None = None
     """The result's event, once it is on the tape; None while nobody writes it."""
+
+    def keep(self, answer: ToolAnswer) -> None:
+        self.so_far = answer
 
 
 class ToolLoop:
@@ -140,7 +146,7 @@ class ToolLoop:
                 # A call that could not be written down needs no result.
                 await asyncio.wait([running.asked])
                 if running.asked.exception() is None:
-                    await self._finish(running, refusal(STOPPED_ANSWER if stopped else FAILED_ANSWER))
+                    await self._finish(running, _cut_off(running, STOPPED_ANSWER if stopped else FAILED_ANSWER))
         finally:
             self._ended = True
             self._emit(LoopChanged())
@@ -202,12 +208,10 @@ class ToolLoop:
         try:
             async with asyncio.timeout(limit) as deadline:
                 ask = None if self._ask is None else _without_the_clock(self._ask, deadline, limit)
-                return await self._toolbox.answer(call, CallContext(call.id, self._emit, ask))
+                return await self._toolbox.answer(call, CallContext(call.id, self._emit, ask, running.keep))
         except TimeoutError:
-            return refusal(
-                f"{call.name} had not answered after {limit:g} seconds and was stopped. Ask it for less, or go on"
-                " without it."
-            )
+            late = f"{call.name} had not answered after {limit:g} seconds and was stopped."
+            return _cut_off(running, f"{late} Ask it for less, or go on without it.")
         finally:
             if running.tool is not None and running.tool.group != RECALLING:
                 self._at_work = True
@@ -230,6 +234,13 @@ class ToolLoop:
     def _write(self, new: NewEvent) -> asyncio.Future[Event]:
         """Put an event on the tape, whoever is cancelled meanwhile."""
         return asyncio.ensure_future(self._memory.run(self._memory.queue.append, new))
+
+
+def _cut_off(running: _Running, sentence: str) -> ToolAnswer:
+    """The answer of a call that did not come to its end: why, after what it had so far."""
+    if running.so_far is None:
+        return refusal(sentence)
+    return replace(running.so_far, text=storable(f"{running.so_far.text}\n\n{sentence}"), ok=False)
 
 
 def _result_event(running: _Running, answer: ToolAnswer, asked: Event) -> NewEvent:

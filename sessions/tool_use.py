@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from memory.embeddings import Embedder
+from memory.errors import OttoError
 from memory.values import NewEvent
 from memory.vector_cache import VectorCache
 from sessions.events import SessionEvent
@@ -57,6 +59,27 @@ class ToolUse:
         if self._loop is None:
             return LoopStatus(max_calls=settings.max_calls, compact_at=settings.loop_compact_at)
         return self._loop.status()
+
+    async def run_shell(self, command: str, stop: asyncio.Event) -> NewEvent:
+        """Run what the person typed; the event to put on the tape. Set ``stop`` to end it.
+
+        Raises:
+            CommandFailed: it cannot be started.
+            OttoError: the session's folder is not there any more.
+        """
+        from sessions.commands.for_person import run_for_person
+
+        if self.tools.root is None:
+            raise OttoError("The folder of this session is not there any more, so no command can be run in it.")
+        keys = {provider.api_key_env for provider in self._options.providers.values() if provider.api_key_env}
+        return await run_for_person(
+            command,
+            self.tools.root,
+            self._options.tools,
+            environ=self._options.environ or None,
+            key_variables=keys,
+            stop=stop,
+        )
 
     def read_attachments(self, paths: Sequence[Path]) -> list[NewEvent]:
         """The files as documents of the person's. Blocks.

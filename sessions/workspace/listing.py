@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from sessions.toolbox import ToolAnswer
+from sessions.toolbox import ToolAnswer, ToolRefused
 from sessions.workspace.paths import Place, Workspace, shown
 from sessions.workspace.patterns import Glob
 from sessions.workspace.sizes import counted, size_text
@@ -73,6 +73,8 @@ def list_files(
         WorkStopped: ``stop`` was set.
     """
     start = workspace.find(path)
+    if not workspace.is_folder(start):
+        raise ToolRefused(f"{start.shown} is not a folder; read_file reads it.")
     glob = None if pattern is None else Glob(pattern)
     deep = depth or (DEPTH if glob is None else None)
     unread = Unread()

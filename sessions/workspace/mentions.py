@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # An address or a word with an @ inside is no mention, and neither is @@.
-_MENTION = re.compile(r"""(?<![\w.@/+-])@(?:"([^"\n]+)"|([^\s"'`<>|]+))""")
+_MENTION = re.compile(r"""(?<![\w.@/+-])@(?:"([^"\n]+)"|([^\s"'`<>|@][^\s"'`<>|]*))""")
 
 _SENTENCE_END = ".,;:!?…)]}»”’*"
 """What ends a sentence or closes a bracket rather than a file's name."""
@@ -57,7 +57,7 @@ def path_of(path: str, workspace: Path) -> Path:
 
 def as_mention(path: str) -> str:
     """``path`` as it is typed after an ``@``, quoted where it must be."""
-    return f'"{path}"' if re.search(r"[\s\"'`<>|]", path) or path.endswith(tuple(_SENTENCE_END)) else path
+    return f'"{path}"' if re.search(r"^@|[\s\"'`<>|]", path) or path.endswith(tuple(_SENTENCE_END)) else path
 
 
 def _found(text: str) -> list[tuple[str, bool]]:

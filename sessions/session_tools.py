@@ -53,8 +53,11 @@ class SessionTools:
         return max([self._options.tools.command_timeout, *(server.timeout for server in self._options.mcp.values())])
 
     def take_up(self, store: MemoryStore) -> None:
-        """Go on with what the tape remembers. Reads the disk."""
-        self._switched = _remembered(store)
+        """Go on with what the tape remembers; what was switched before there was a tape goes there. Uses the disk."""
+        before = self._switched
+        self._switched = _remembered(store) | before
+        if before and not store.read_only:
+            self.remember(store)
 
     def start(self) -> None:
         """Have the MCP servers that are switched on started, in the background."""

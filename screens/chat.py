@@ -136,6 +136,7 @@ class ChatScreen(Screen[None]):
         self.conversation = conversation
         self.conversations.show(conversation)
         conversation.session.can_ask = True
+        self.box.complete_path = conversation.session.complete_path
         self.side.bind_session(conversation.session)
         self._give_back()
         self.show_status()
@@ -270,6 +271,10 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         event.stop()
+        if event.draft.command == "":
+            self.prompt.give_back(event.draft)
+            self.say("Type a command after the !, or begin with a space to send it to the model.", "warning")
+            return
         try:
             asked = asked_for(event.draft.text)
         except UnknownCommand as unknown:

@@ -39,6 +39,7 @@ class ChatCommands:
             "new": self.new,
             "retry": self.retry,
             "model": self.model,
+            "tools": self.tools,
             "compact": self.compact,
             "copy": self.copy,
             "export": self.export,
@@ -169,6 +170,11 @@ class ChatCommands:
     def _model_chosen(self, name: str | None) -> None:
         if name is not None:
             self._screen.ask("model", name)
+
+    async def tools(self, argument: str) -> None:
+        from screens.tools_screen import ToolsScreen
+
+        self._screen.app.push_screen(ToolsScreen(self._conversation.session))
 
     async def compact(self, argument: str) -> None:
         done = await self._conversation.session.compact_now()

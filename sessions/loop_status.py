@@ -20,6 +20,8 @@ class LoopCall:
     ok: bool = True
     evicted: bool = False
     """The running transcript has only its one line; the tape has the whole."""
+    event: str = ""
+    """The id of the result's event, once it is on the tape."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,7 +225,9 @@ class ToolLoop:
         event = await asyncio.shield(running.answered)
         answer = running.answer or answer
         if self._unanswered.pop(call.id, None) is not None:
-            self._made[call.id] = LoopCall(call.id, call.name, answer.summary, len(event.text), ok=answer.ok)
+            self._made[call.id] = LoopCall(
+                call.id, call.name, answer.summary, len(event.text), ok=answer.ok, event=event.id
+            )
             self._emit(
                 ToolUsed(call.name, call.arguments, answer.summary, call.id, answer.ok, len(event.text), event.text)
             )

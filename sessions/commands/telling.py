@@ -14,7 +14,7 @@ def told(ran: Ran, timeout: float) -> str:
     """The output, and below it how the command ended wherever that is more than well."""
     notes = []
     if ran.ending == "timeout":
-        notes.append(f"stopped after {timeout:g} seconds")
+        notes.append(f"stopped after {timeout:g} s")
     elif ran.ending == "stopped":
         notes.append("stopped by the person")
     elif ran.exit != 0:
@@ -32,7 +32,9 @@ def told(ran: Ran, timeout: float) -> str:
 def summary_of(command: str, ran: Ran, timeout: float) -> str:
     """One line: ``ran "pytest -q", exit 1, 3.2 s, 4.1 KB``."""
     endings = {"exited": exit_text(ran.exit), "timeout": f"stopped after {timeout:g} s", "stopped": "stopped"}
-    return f'ran "{one_line(command, LONGEST_COMMAND)}", {endings[ran.ending]}, {ran.seconds:.1f} s, {size_text(ran.size)}'
+    return (
+        f'ran "{one_line(command, LONGEST_COMMAND)}", {endings[ran.ending]}, {ran.seconds:.1f} s, {size_text(ran.size)}'
+    )
 
 
 def exit_text(status: int | None) -> str:

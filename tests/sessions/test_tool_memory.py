@@ -223,21 +223,6 @@ async def test_a_compaction_hands_the_summariser_the_line_and_not_the_output(
         assert tools <= behind
 
 
-async def test_without_a_summariser_a_result_keeps_its_line(session: Session, model: ScriptedModel) -> None:
-    model.summarize = lambda prompt: ""
-    give(session, printing(page))
-    model.replies = [[called("print_it", 3)], ["Page 3 is printed."]]
-    await session.send("Print page 3.")
-    number = 0
-    while not (await session.snapshot()).generation:
-        await talk(session, 1, first=number)
-        await session.drain()
-        number += 1
-    lines = [bullet.text for bullet in (await session.snapshot()).bullets]
-    assert "print_it answered: printed number 3" in lines
-    assert 'print_it was called with {"n": 3}' in lines
-
-
 @pytest.mark.parametrize("with_tape", [True, False])
 async def test_a_session_with_tool_events_travels(
     library: Library, session: Session, model: ScriptedModel, tmp_path: Path, with_tape: bool

@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 
 from sessions.toolbox import ToolRefused
+from sessions.workspace.ignoring import rules_of
 from sessions.workspace.paths import Place, Workspace
 from sessions.workspace.threads import Stop, check, in_thread
 from sessions.workspace.walking import walk
 
 MOST_WALKED = 20_000
 """Entries of the workspace that are looked at, nearest first."""
+
+SECONDS = 0.5
+"""In which they are looked at: a person who types does not wait for the far end of a large tree."""
 
 MOST_LISTED = 5_000
 """Entries of one folder outside of it."""
@@ -54,9 +59,14 @@ def _below(prefix: str, workspace: Path, stop: Stop) -> Iterator[str]:
         except ToolRefused:
             folder = ""
     found: set[str] = set()
+    # The first list of patterns has libraries imported, which may take as long as all of the walk.
+    rules_of("x")
+    until = monotonic() + SECONDS
     for place in [start, Place(())] if start.parts else [start]:
         try:
             for entry in islice(walk(opened, place, stop), MOST_WALKED):
+                if monotonic() > until:
+                    return
                 path = "/".join(entry.place.parts) + ("/" if entry.kind == "folder" else "")
                 if entry.kind != "special" and path not in found and path.isprintable():
                     found.add(path)

@@ -67,14 +67,15 @@ class Workspace:
     """Absolute, links resolved."""
     closed: tuple[Path, ...] = ()
     """Folders that are never read, wherever they lie: Otto's own, with everybody's tapes and settings."""
+    system: tuple[Path, ...] = ()
+    """Folders of the system that stay closed as well, unless the workspace lies in one of them."""
 
     @staticmethod
     def at(root: Path, closed: Iterable[Path] = ()) -> Workspace:
         """The workspace at ``root``, which need not exist yet."""
-        return Workspace(
-            Path(os.path.realpath(root)),
-            tuple(Path(os.path.realpath(folder)) for folder in closed),
-        )
+        found = Path(os.path.realpath(root))
+        own = tuple(Path(os.path.realpath(folder)) for folder in closed)
+        return Workspace(found, own, tuple(each for each in SYSTEM_FOLDERS if not found.is_relative_to(each)))
 
     def find(self, path: str) -> Place:
         """What ``path`` means: relative to the root, or absolute and inside of it.
@@ -173,9 +174,8 @@ class Workspace:
             os.close(folder)
 
     def _closed_identities(self) -> frozenset[Identity]:
-        system = (folder for folder in SYSTEM_FOLDERS if not self.root.is_relative_to(folder))
         found = set()
-        for folder in (*self.closed, *system):
+        for folder in (*self.closed, *self.system):
             try:
                 facts = folder.stat()
             except OSError:

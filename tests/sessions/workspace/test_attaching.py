@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions.workspace import completing
 from sessions.workspace.attaching import AttachmentRefused, read_attachment
 from sessions.workspace.completing import complete_path, completions
 from sessions.workspace.mentions import as_mention, mentioned_files, mentions
@@ -123,7 +124,8 @@ def test_an_unreadable_file_is_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(completing, "SECONDS", 600.0)
     root = tmp_path / "project"
     for name in ("README.md", "src/reader.py", "src/deep/read.py", "src/writer.py", "dist/out.js", ".hidden"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -155,6 +157,14 @@ def test_completion_outside_goes_by_the_folder_that_was_named(project: Path) -> 
     assert complete_path("./.h", project) == ("./.hidden",)
     assert complete_path("../nothing/x", project) == ()
     assert complete_path("..", project) == ("../",)
+
+
+def test_a_tree_that_takes_too_long_is_left_at_its_near_end(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(completing, "SECONDS", -1.0)
+    assert complete_path("src", project) == ()
+    monkeypatch.setattr(completing, "SECONDS", 600.0)
+    monkeypatch.setattr(completing, "MOST_WALKED", 3)
+    assert complete_path("", project, limit=9) == ("README.md", ".gitignore", ".hidden")
 
 
 def test_links_in_a_circle_end_a_completion(project: Path) -> None:

@@ -63,11 +63,17 @@ _RISKY_OPTIONS = (
     *("--config", "--config-file", "--rcfile", "--directory", "--git-dir", "--work-tree", "--init-hook", "--plugin"),
     *("--load-plugins", "--python-executable", "--install-types", "--rulesdir", "--resolve-plugins-relative-to"),
     *("--override-ini", "--toolchain", "--manifest-path", "-exec", "-toolexec", "-vettool", "--file", "--makefile"),
+    *("--basetemp", "--junitxml", "--junit-xml", "--log-file", "--report-log", "--outputFile", "--target-dir"),
+    *("-outputdir", "-coverprofile", "-cpuprofile", "-memprofile", "-blockprofile", "-mutexprofile", "-trace"),
+    *("--force", "--force-with-lease", "--delete", "--mirror", "--prune", "--discard-changes", "--edit-description"),
 )
-"""They run another program, write somewhere, or have code read from elsewhere. Programs take shortened ones as well."""
+"""They run another program, write or remove something, or have code read from elsewhere. Programs take shortened ones
+as well."""
 
 _RISKY_LETTERS = frozenset("oOce")
 """The same in one letter, of one program or another."""
+
+_RISKY_LETTERS_OF_GIT = frozenset("fdDMC")
 
 
 def prefix_of(command: str) -> str | None:
@@ -76,7 +82,11 @@ def prefix_of(command: str) -> str | None:
     if not words:
         return None
     program, *arguments = words
-    if any(_risky(argument) for argument in arguments):
+    letters = _RISKY_LETTERS | _RISKY_LETTERS_OF_GIT if program == "git" else _RISKY_LETTERS
+    if any(_risky(argument, letters) for argument in arguments):
+        return None
+    # What is pushed to a name of its own, or with a plus, replaces or removes what stood there.
+    if program == "git" and arguments[:1] == ["push"] and any(re.search("[:+]", each) for each in arguments):
         return None
     if program in PROGRAMS:
         return program
@@ -115,14 +125,14 @@ def _one_target(arguments: Sequence[str]) -> bool:
     return all(other.startswith("-") and "=" not in other for other in others)
 
 
-def _risky(argument: str) -> bool:
-    """Whether it runs something, writes a file, leads out of the workspace or to what holds secrets."""
+def _risky(argument: str, risky_letters: frozenset[str]) -> bool:
+    """Whether it runs something, writes or removes a file, leads out of the workspace or to what holds secrets."""
     name = argument.partition("=")[0]
     if name.startswith("-") and len(name) > 2 and any(risky.startswith(name) for risky in _RISKY_OPTIONS):
         return True
     letters = re.match(r"-([A-Za-z0-9]+)", argument)
     # Several letters may stand behind one dash, and a value behind the last; a word is an option of its own.
-    if letters and len(letters[1]) <= 4 and not _RISKY_LETTERS.isdisjoint(letters[1]):
+    if letters and len(letters[1]) <= 4 and not risky_letters.isdisjoint(letters[1]):
         return True
     if re.match(r"-[A-Za-z0-9]+[^A-Za-z0-9=-]", argument):
         return True

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from threading import Event
-from typing import TypeVar
+from contextlib import suppress
+from threading import Event, Thread
+from typing import TypeVar, cast
 
 T = TypeVar("T")
 
@@ -24,9 +25,36 @@ def check(stop: Stop) -> None:
 
 
 async def in_thread(work: Callable[[Stop], T]) -> T:
-    """What ``work`` returns or raises, from a worker thread. Cancellation sets the ``Stop`` that it was given."""
+    """What ``work`` returns or raises, from a thread of its own. Cancellation sets the ``Stop`` that it was given.
+
+    It takes no place from the loop's own threads, which write the tape, and a disk that never answers holds up
+    neither them nor the program's end.
+    """
+    loop = asyncio.get_running_loop()
+    outcome: asyncio.Future[T] = loop.create_future()
     stop = Event()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if outcome.done():
+            return
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(cast(T, result))
+
+    def run() -> None:
+        result: T | None = None
+        error: BaseException | None = None
+        try:
+            result = work(stop)
+        except BaseException as raised:
+            error = raised
+        # The loop may have been closed while a thread that nobody waits for went on.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result, error)
+
+    Thread(target=run, name="otto workspace", daemon=True).start()
     try:
-        return await asyncio.to_thread(work, stop)
+        return await outcome
     finally:
         stop.set()

@@ -27,6 +27,8 @@ from sessions.commands.prefixes import PROGRAMS, RUNNERS, SUBCOMMANDS, plain_wor
         ("cargo test --all-features", "cargo test"),
         ("go test ./...", "go test"),
         ("npm test", "npm test"),
+        ("git push origin main", "git push"),
+        ("git switch -c topic", None),
     ],
 )
 def test_plain_commands_have_a_prefix(command: str, prefix: str | None) -> None:
@@ -57,6 +59,16 @@ def test_plain_commands_have_a_prefix(command: str, prefix: str | None) -> None:
             "git log --exec-path=x",
             "ruff --config a",
         ),
+        # Options that remove something.
+        *("git push --force", "git push -f", "git push origin :main", "git push origin +main", "git branch -D main"),
+        *(
+            "git tag -d v1",
+            "git push --del origin main",
+            "git switch -f main",
+            "pytest --basetemp=src",
+            "git fetch -p -f",
+        ),
+        *("pytest --junitxml=src/a.py", "go test -coverprofile=a.go"),
         # Paths that lead out, or to what holds secrets.
         *("cat /etc/passwd", "cat ../x", "cat a/../../x", "grep -f/etc/passwd a", "grep --file=/etc/passwd a"),
         *("cat .env", "cat config/.env", "cat id_rsa", "git show HEAD:.env", "diff a /etc/x", "cat -n/etc/passwd"),

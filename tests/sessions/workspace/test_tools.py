@@ -95,3 +95,16 @@ async def test_what_work_raises_comes_to_the_caller() -> None:
 
     with pytest.raises(ValueError, match="no"):
         await in_thread(broken)
+
+
+async def test_work_that_never_ends_takes_no_thread_from_others() -> None:
+    released = threading.Event()
+
+    def forever(stop: Stop) -> None:
+        assert released.wait(60)
+
+    hanging = [asyncio.create_task(in_thread(forever)) for _ in range(50)]
+    assert await asyncio.to_thread(lambda: "written") == "written"
+    assert await in_thread(lambda stop: "read") == "read"
+    released.set()
+    await asyncio.gather(*hanging)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Button, Static
 
-from screens.passage import Block, Passage
 from screens.wording import counted
 from sessions.approvals import Approval, Decision
 from sessions.display import displayable, one_line
@@ -31,6 +31,8 @@ class ApprovalModal(ModalScreen[Decision | None]):
     """
 
     CSS_PATH = "modals.tcss"
+    # The answers are in sight however long the question is.
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]  # noqa: RUF012
     BINDING_GROUP_TITLE = "May it run?"
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,24 +56,27 @@ class ApprovalModal(ModalScreen[Decision | None]):
         with Vertical(classes="dialog -approval"):
             more = f"  ({counted(self._waiting, 'more question')} after this one)" if self._waiting else ""
             yield Static(f"May {one_line(approval.tool, 40)} run this?{more}", classes="dialog-title", markup=False)
-            yield Passage(id="approval-command")
-            yield Static(f"in {one_line(approval.folder, 400)}", classes="dialog-hint", markup=False)
-            if approval.prefix:
-                yield Static(
-                    f"Always allows every command that begins with: {one_line(revealed(approval.prefix), 400)}",
-                    classes="dialog-hint",
-                    markup=False,
-                )
+            with VerticalScroll(id="approval-body"):
+                yield Static(Content(displayable(revealed(approval.command))), id="approval-command")
+                for sentence in self._consequences():
+                    yield Static(sentence, classes="dialog-hint", markup=False)
             with Horizontal(classes="dialog-buttons"):
                 yield _Answer(Content("Once (y)"), id="once", compact=True)
                 if approval.prefix:
                     yield _Answer(Content("Always (a)"), id="always", compact=True)
                 yield _Answer(Content("No (n)"), id="never", compact=True)
 
+    def _consequences(self) -> Iterator[str]:
+        """Where it would run, and what the answers that last go for."""
+        yield f"in {one_line(self.approval.folder, 400)}"
+        prefix = one_line(revealed(self.approval.prefix), 200)
+        if prefix:
+            yield f'Always: "{prefix} ..." runs here without a question.'
+        what = f'"{prefix} ..."' if prefix else "this command"
+        yield f"No: {what} is not asked for again in this session."
+
     def on_mount(self) -> None:
-        command = self.query_one(Passage)
-        command.set_blocks([Block(displayable(revealed(self.approval.command)), "strong")])
-        command.focus()
+        self.query_one("#approval-body").focus()
         self.call_after_refresh(self._wait_for_quiet)
 
     def _wait_for_quiet(self) -> None:

@@ -22,11 +22,11 @@ from screens.prompt import Prompt
 from screens.surroundings import Surroundings
 from sessions.display import one_line
 
-HINT = "enter sends  ·  ctrl+j or \\ enter: new line  ·  / commands  @ files  ! shell"
+HINT = "enter sends  ·  ctrl+j: new line  ·  / commands  @ files  ! shell"
 HINT_CHIP = "tab expands the paste  ·  it is sent whole either way"
 HINT_BUSY = "enter queues this for after the reply"
 HINT_PATHS = "tab or enter takes the path  ·  up and down choose  ·  esc closes"
-HINT_SHELL = "enter runs it in a shell  ·  the model reads the output  ·  esc stops it"
+HINT_SHELL = "enter runs this  ·  the model reads what it prints  ·  esc stops it"
 
 
 class PromptBox(VerticalGroup):

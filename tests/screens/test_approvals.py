@@ -9,7 +9,6 @@ from typing import Any
 from textual.pilot import Pilot
 
 from screens.approval_modal import ApprovalModal, revealed
-from screens.passage import Passage
 from sessions.approvals import Approval
 from sessions.events import ApprovalWanted
 from tests.screens.chat_stage import chat_of, chatting, screen_text, settled, told, until
@@ -44,7 +43,8 @@ async def test_the_exact_command_its_folder_and_the_prefix_are_shown(tmp_path: P
         assert "May run_command run this?" in shown
         assert "git status --short" in shown
         assert "in /home/sam/garden" in shown
-        assert "begins with: git status" in shown
+        assert 'Always: "git status ..." runs here without a question.' in shown
+        assert 'No: "git status ..." is not asked for again in this session.' in shown
         await pilot.press("y")
         await until(pilot, answer.done)
         assert session.decided == [("q1", "once")]
@@ -94,8 +94,7 @@ async def test_several_questions_come_one_after_the_other(tmp_path: Path) -> Non
         for number in range(3):
             session.ask(wanted(f"q{number}", f"make part{number}"))
         await asked(pilot)
-        # The first one came before the others did.
-        assert "after this one" not in screen_text(pilot)
+        assert "(2 more questions after this one)" in screen_text(pilot)
         for key in "yny":
             modal = await asked(pilot)
             assert modal.approval.command in screen_text(pilot)
@@ -132,9 +131,19 @@ async def test_without_a_prefix_there_is_no_always(tmp_path: Path) -> None:
         session.ask(wanted(prefix=""))
         await asked(pilot)
         assert "Always" not in screen_text(pilot)
+        assert "No: this command is not asked for again in this session." in screen_text(pilot)
         await pilot.press("a")
         await settled(pilot)
         assert session.decided == []
+
+
+async def test_the_answers_are_in_sight_on_a_very_small_terminal(tmp_path: Path) -> None:
+    session = FakeSession(home=tmp_path)
+    async with chatting(session, home=tmp_path, size=(40, 12)) as pilot:
+        session.ask(wanted(command="echo one two three\n" * 40))
+        await asked(pilot)
+        shown = screen_text(pilot)
+        assert all(part in shown for part in ("echo one", "Once (y)", "Always (a)", "No (n)"))
 
 
 async def test_the_mouse_answers_too(tmp_path: Path) -> None:
@@ -181,9 +190,9 @@ async def test_a_hostile_command_is_shown_whole_and_safe(tmp_path: Path) -> None
     session = FakeSession(home=tmp_path)
     async with chatting(session, home=tmp_path) as pilot:
         session.ask(Approval("q1", HOSTILE, f"{HOSTILE}\n{'x ' * 3_000}\nthe end", HOSTILE, HOSTILE))
-        modal = await asked(pilot)
+        await asked(pilot)
         assert is_safe(screen_text(pilot))
-        assert "\\u202e" in modal.query_one(Passage).text
+        assert "\\u202e" in screen_text(pilot)
         await pilot.press("end")
         await until(pilot, lambda: "the end" in screen_text(pilot))
 

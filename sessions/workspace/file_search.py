@@ -81,6 +81,7 @@ class FileSearch:
             PatternTooSlow: the pattern takes too long.
             WorkStopped: nobody waits any more.
         """
+        self._require_time()
         if likely_secret(place.parts):
             self.secrets += 1
             return
@@ -98,20 +99,26 @@ class FileSearch:
 
     def _look_through(self, place: Place, blocks: Iterator[tuple[str, int]]) -> None:
         found = _FileHits(self._context)
-        number = 0
+        passed = 0
         for lines in _whole_lines(self._within_limits(place, blocks)):
-            if self._wanted.perhaps_in("\n".join(lines), BLOCK_SECONDS):
-                for line in lines:
-                    check(self.stop)
-                    number += 1
-                    self._take(place, found, number, line, self._span(place, number, line))
-                    if found.count >= MOST_IN_ONE:
-                        self.remarks.append(f"{place.shown} may have more than {MOST_IN_ONE}")
-                        return
-            else:
-                for index in found.wanted_of(len(lines)):
-                    self._take(place, found, number + index + 1, lines[index], None)
-                number += len(lines)
+            done = 0
+            for index in self._wanted.lines_in("\n".join(lines), len(lines), BLOCK_SECONDS):
+                self._require_time()
+                self._pass(place, found, passed, lines, done, index)
+                done = index + 1
+                line = lines[index]
+                self._take(place, found, passed + done, line, self._span(place, passed + done, line))
+                if found.count >= MOST_IN_ONE:
+                    self.remarks.append(f"{place.shown} may have more than {MOST_IN_ONE}")
+                    return
+            self._pass(place, found, passed, lines, done, len(lines))
+            passed += len(lines)
+
+    def _pass(self, place: Place, found: _FileHits, passed: int, lines: list[str], first: int, end: int) -> None:
+        """Go over lines without a hit: only those near one matter."""
+        for offset in found.wanted_of(end - first):
+            index = first + offset
+            self._take(place, found, passed + index + 1, lines[index], None)
 
     def _take(self, place: Place, found: _FileHits, number: int, line: str, span: Span | None) -> None:
         if span is not None:
@@ -136,11 +143,15 @@ class FileSearch:
                 " of repeats, or set regex to false."
             ) from error
 
+    def _require_time(self) -> None:
+        check(self.stop)
+        if self._out_of_time():
+            raise LimitReached("stopped since it took too long; make the path or glob narrower")
+
     def _within_limits(self, place: Place, blocks: Iterator[tuple[str, int]]) -> Iterator[str]:
         read = 0
         for block, size in blocks:
-            if self._out_of_time():
-                raise LimitReached("stopped since it took too long; make the path or glob narrower")
+            self._require_time()
             if self.bytes > MOST_BYTES:
                 raise LimitReached(f"stopped after {size_text(MOST_BYTES)}; make the path or glob narrower")
             if read > MOST_OF_ONE:

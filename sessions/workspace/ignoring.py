@@ -7,13 +7,10 @@ with a limit of time: a pattern that takes too long counts as not there.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any
 
 LARGEST_FILE = 1_000_000
 """Bytes of one list of patterns; a larger one is not read."""
@@ -59,7 +56,7 @@ class Ignoring:
 
     levels: tuple[tuple[int, Patterns], ...] = ()
     """How many parts of a path lie above the folder of the patterns, and these."""
-    prefix: tuple[str, ...] = field(default=())
+    prefix: tuple[str, ...] = ()
     """Folders between the outermost one that holds patterns and the workspace's root."""
 
     def ignores(self, parts: Sequence[str], folder: bool) -> bool:

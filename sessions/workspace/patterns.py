@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -20,6 +21,9 @@ MOST_REPEATS = 20_000
 
 MOST_BRACKETS = 100
 """Levels at most, since each is a call of the library inside itself."""
+
+MOST_SLOW = 3
+"""How often looking at many lines at once may take too long before each is looked at by itself."""
 
 MOST_STARS = 12
 """Wildcards in a glob."""
@@ -50,18 +54,35 @@ class LinePattern:
             raise ToolRefused(
                 f"The pattern is not a regular expression ({error}). To look for it as it stands, set regex to false."
             ) from error
-        self._by_block = literal or _LOOKS_AROUND.search(pattern) is None
+        self._slow = 0 if literal or _LOOKS_AROUND.search(pattern) is None else MOST_SLOW
+        """How often many lines at once took too long."""
 
-    def perhaps_in(self, lines: str, seconds: float) -> bool:
-        """False where no line of ``lines`` holds the pattern: one question for many lines."""
-        if not self._by_block:
-            return True
-        try:
-            return self._compiled.search(lines, timeout=seconds, concurrent=True) is not None
-        except TimeoutError:
-            # Many lines may take long where each of them does not.
-            self._by_block = False
-            return True
+    def lines_in(self, text: str, count: int, seconds: float) -> Iterator[int]:
+        """Which of the ``count`` lines of ``text``, from 0, may hold the pattern: perhaps too many, never too few.
+
+        One question finds the next of them, however far away it is. ``seconds`` are for each question; where they are
+        not enough, every line that is left is named.
+        """
+        line = -1
+        if self._slow < MOST_SLOW:
+            try:
+                yield from (line := found for found in self._candidates(text, seconds))
+                return
+            except TimeoutError:
+                # Many lines may take long where each of them does not.
+                self._slow += 1
+        yield from range(line + 1, count)
+
+    def _candidates(self, text: str, seconds: float) -> Iterator[int]:
+        line = at = counted = 0
+        while (found := self._compiled.search(text, pos=at, timeout=seconds, concurrent=True)) is not None:
+            line += text.count("\n", counted, found.start())
+            counted = found.start()
+            yield line
+            end = text.find("\n", counted)
+            if end < 0:
+                return
+            at = end + 1
 
     def found_in(self, line: str, seconds: float) -> Span | None:
         """Where ``line`` holds the pattern. Raises ``TimeoutError``."""

@@ -6,8 +6,9 @@ are kept under by habit are closed. It goes by names alone: a key in a file of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 SECRET_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store"})
 
@@ -46,6 +47,8 @@ SECRET_NAMES = (
 EXAMPLE_ENDINGS = (".example", ".sample", ".template", ".dist", ".pub")
 """Of files that are made to be shown."""
 
+_SECRET_NAME = re.compile("|".join(map(translate, SECRET_NAMES)))
+
 
 def likely_secret(parts: Sequence[str]) -> bool:
     """Whether a file at this path usually holds passwords or keys. Upper and lower case count as the same."""
@@ -59,4 +62,4 @@ def likely_secret(parts: Sequence[str]) -> bool:
         return True
     if name.endswith(EXAMPLE_ENDINGS):
         return False
-    return any(fnmatchcase(name, pattern) for pattern in SECRET_NAMES)
+    return _SECRET_NAME.match(name) is not None

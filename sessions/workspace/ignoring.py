@@ -12,11 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LARGEST_FILE = 1_000_000
+LARGEST_FILE = 200_000
 """Bytes of one list of patterns; a larger one is not read."""
 
-SECONDS = 0.05
+SECONDS = 0.5
 """For one name and one pattern."""
+
+MOST_STARS = 20
+"""In one pattern; one with more counts as not there, since it is slow even to prepare."""
+
+MOST_SLOW = 3
+"""Patterns of one list that may take too long; then all of it counts as not there."""
 
 RULES_FILE = ".gitignore"
 
@@ -27,6 +33,7 @@ class Patterns:
     def __init__(self, lines: Iterable[str]) -> None:
         self._rules = [rule for line in lines for rule in rules_of(line)]
         self._any = _union([rule.pattern for rule, _ in self._rules])
+        self._slow = 0
 
     def __bool__(self) -> bool:
         return bool(self._rules)
@@ -43,7 +50,10 @@ class Patterns:
             try:
                 found = compiled.search(path, timeout=SECONDS, concurrent=True)
             except TimeoutError:
-                self._rules = [rule for rule in self._rules if rule[0] is not compiled]
+                self._slow += 1
+                self._rules = [rule for rule in self._rules if rule[0] is not compiled and self._slow < MOST_SLOW]
+                if not self._rules:
+                    return None
                 continue
             if found is not None and _speaks_of_itself(found, path):
                 return bool(ignored)
@@ -82,20 +92,21 @@ def ignoring_above(root: Path) -> Ignoring:
     if repository is None:
         return Ignoring()
     prefix = root.relative_to(repository).parts
-    ignoring = Ignoring((), prefix)
     exclude = Patterns(_lines(_git_folder(repository) / "info" / "exclude"))
     levels = [(0, exclude)] if exclude else []
     for depth in range(len(prefix)):
         patterns = Patterns(_lines(repository.joinpath(*prefix[:depth], RULES_FILE)))
         if patterns:
             levels.append((depth, patterns))
-    return Ignoring(tuple(levels), ignoring.prefix)
+    return Ignoring(tuple(levels), prefix)
 
 
 def rules_of(line: str) -> list[tuple[Any, bool]]:
     """One line of patterns, compiled, with whether it says to ignore; nothing for a comment or what Git cannot read."""
     from pathspec import GitIgnoreSpec
 
+    if line.count("*") > MOST_STARS:
+        return []
     try:
         parsed = GitIgnoreSpec.from_lines([line]).patterns
     except ValueError:

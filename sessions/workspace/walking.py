@@ -89,7 +89,8 @@ def _rules_in(workspace: Workspace, folder: Place) -> list[str]:
     place = Place((*folder.parts, RULES_FILE))
     try:
         with workspace.open_file(place) as file:
-            return read_block(file, LARGEST_FILE, place.shown).decode("utf-8-sig", "replace").splitlines()
+            data = read_block(file, LARGEST_FILE + 1, place.shown)
+            return data.decode("utf-8-sig", "replace").splitlines() if len(data) <= LARGEST_FILE else []
     except ToolRefused:
         return []
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.toolbox import ToolRefused
-from sessions.workspace import listing
+from sessions.workspace import ignoring, listing
 from sessions.workspace.ignoring import Patterns
 from sessions.workspace.listing import list_files
 from sessions.workspace.paths import Place, Workspace
@@ -192,10 +192,23 @@ def test_a_list_of_patterns_that_is_a_link_counts_as_not_there(tmp_path: Path) -
     assert files_in(workspace) == {"a"}
 
 
-def test_a_pattern_made_to_hang_counts_as_not_there(tmp_path: Path) -> None:
+def test_a_pattern_made_to_hang_counts_as_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ignoring, "SECONDS", 0.05)
     name = "a" * 200
-    workspace = tree(tmp_path, DOTgitignore="*a" * 40 + "b\n*.log\n", xDOTlog="", **{name: ""})
+    workspace = tree(tmp_path, DOTgitignore="*a" * 20 + f"b\n{'*a' * 40}\n*.log\n", xDOTlog="", **{name: ""})
     assert files_in(workspace) == {".gitignore", name}
+
+
+def test_a_list_made_of_such_patterns_counts_as_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ignoring, "SECONDS", 0.02)
+    evil = "".join("*a" * 20 + f"b{n}\n" for n in range(30))
+    workspace = tree(tmp_path, DOTgitignore=f"*.log\n{evil}", xDOTlog="", **{"a" * 200: "", "b" * 100: ""})
+    assert "a" * 200 in files_in(workspace)
+
+
+def test_a_list_that_is_far_too_long_counts_as_not_there(tmp_path: Path) -> None:
+    workspace = tree(tmp_path, DOTgitignore="*.log\n" * 100_000, xDOTlog="")
+    assert files_in(workspace) == {".gitignore", "x.log"}
 
 
 @given(st.lists(st.text(st.sampled_from("ab*?![]/\\ #.-\xff"), max_size=8), max_size=4), st.text("ab/.", max_size=8))

@@ -60,7 +60,7 @@ class LiveDrawing:
     async def remove(self) -> None:
         """Take the blocks out of the transcript."""
         for block in self.blocks:
-            await block.remove()
+            await (block.leave() if isinstance(block, ToolBlock) else block.remove())
         self.blocks = []
 
     async def _begin(self, part: LiveText | LiveTool) -> None:

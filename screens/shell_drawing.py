@@ -22,7 +22,7 @@ class ShellDrawing:
     async def draw(self, transcript: Widget, command: str | None) -> None:
         """Mount the block for what runs, or take it away when nothing does."""
         if self._block is not None and command is None:
-            await self._block.remove()
+            await self._block.leave()
             self._block = None
         elif self._block is None and command is not None:
             await transcript.query_children(Welcome).remove()

@@ -182,13 +182,31 @@ class ToolBlock(VerticalGroup):
                 await group.mount(Static(Content(heading), classes="heading"))
             await group.mount(LongText(text, first_lines=lines))
 
+    async def leave(self) -> None:
+        """Go from the transcript; what stood above it stands with a gap again."""
+        before, _ = self._neighbours
+        if before is not None:
+            before.remove_class("-followed")
+        await self.remove()
+
     def _join_neighbours(self) -> None:
         """Uses of tools that follow each other stand without a gap."""
-        siblings = list(self.parent.children) if self.parent is not None else [self]
-        at = siblings.index(self)
-        if at and isinstance(before := siblings[at - 1], ToolBlock):
+        before, after = self._neighbours
+        if before is not None:
             before.add_class("-followed")
-        self.set_class(at + 1 < len(siblings) and isinstance(siblings[at + 1], ToolBlock), "-followed")
+        self.set_class(after is not None, "-followed")
+
+    @property
+    def _neighbours(self) -> tuple[ToolBlock | None, ToolBlock | None]:
+        """The uses of tools right above and below, if that is what stands there."""
+        siblings = self.parent.children if self.parent is not None else [self]
+        at = siblings.index(self)
+        before = siblings[at - 1] if at else None
+        after = siblings[at + 1] if at + 1 < len(siblings) else None
+        return (
+            before if isinstance(before, ToolBlock) else None,
+            after if isinstance(after, ToolBlock) else None,
+        )
 
     def _say(self) -> None:
         line = self.query_one(ToolLine)

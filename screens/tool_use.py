@@ -95,8 +95,12 @@ def use_of_shell(event: Event) -> ToolUse:
         state="failed" if failed else "done",
         output=event.text,
         size=len(event.text),
-        ending=f"exit {exit}" if failed and isinstance(exit, int) else "",
+        ending=_exit_words(exit) if failed and isinstance(exit, int) else "",
     )
+
+
+def _exit_words(status: int) -> str:
+    return f"exit {status}" if status >= 0 else f"ended by signal {-status}"
 
 
 def running_shell(command: str) -> ToolUse:

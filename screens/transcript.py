@@ -132,9 +132,10 @@ class Transcript(VerticalScroll, can_focus=True):
     async def shell_ends(self) -> None:
         """A command of the person's has ended: its output stands on the tape."""
         async with self._lock:
-            if self.at_tail:
-                await self._catch_up()
-            await self._draw_shell()
+            with self.app.batch_update():
+                await self._draw_shell()
+                if self.at_tail:
+                    await self._catch_up()
 
     async def say(self, notice: Notice) -> None:
         """Add a sentence from Otto at the end, if it is not there already."""

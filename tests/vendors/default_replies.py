@@ -34,15 +34,17 @@ def cited_bullets(asked: Asked) -> Answer:
 
 
 def obedient_reply(asked: Asked) -> Answer:
-    """For trying by hand: does what a prompt that begins with ``:`` says, else the default.
+    """For trying by hand: does what a prompt says whose last line begins with ``:``, else the default.
 
     ``:fail 429 7``, ``:cut``, ``:end``, ``:hang``, ``:garble``, ``:words 500``, ``:code``, ``:escapes``,
     ``:tool NAME {"key": "value"}``, ``:calls 5 NAME {"key": "value"}`` for so many at once.
     """
     said = asked.messages[-1] if asked.messages else None
-    if said is None or said.role != "user" or not said.text.strip().startswith(":"):
+    # What stands before the prompt in the same message, such as a command's output, is not looked at.
+    line = said.text.strip().rpartition("\n")[2] if said is not None and said.role == "user" else ""
+    if not line.startswith(":"):
         return default_reply(asked)
-    command, _, rest = said.text.strip()[1:].partition(" ")
+    command, _, rest = line[1:].partition(" ")
     obey = _COMMANDS.get(command)
     return obey(rest.strip()) if obey else default_reply(asked)
 

@@ -31,7 +31,7 @@ class Patterns:
     """The patterns of one file, for paths relative to the folder that they apply to."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self._rules = [rule for line in lines for rule in rules_of(line)]
+        self._rules: list[tuple[Any, bool]] = [rule for line in lines for rule in rules_of(line)]
         self._any = _union([rule.pattern for rule, _ in self._rules])
         self._slow = 0
 
@@ -103,16 +103,16 @@ def ignoring_above(root: Path) -> Ignoring:
 
 def rules_of(line: str) -> list[tuple[Any, bool]]:
     """One line of patterns, compiled, with whether it says to ignore; nothing for a comment or what Git cannot read."""
-    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     if line.count("*") > MOST_STARS:
         return []
     try:
-        parsed = GitIgnoreSpec.from_lines([line]).patterns
+        pattern, ignored = GitIgnoreSpecPattern.pattern_to_regex(line)
     except ValueError:
         return []
-    compiled = ((_bounded(each.regex.pattern), each.include) for each in parsed if each.regex is not None)
-    return [(pattern, bool(include)) for pattern, include in compiled if pattern is not None and include is not None]
+    compiled = None if pattern is None else _bounded(pattern)
+    return [] if compiled is None or ignored is None else [(compiled, ignored)]
 
 
 def _speaks_of_itself(found: Any, path: str) -> bool:

@@ -140,7 +140,7 @@ class ToolSettings:
     """The most calls in one turn; then the model must answer without tools."""
     loop_compact_at: Annotated[int, Ge(1_000), Le(100_000_000)] = 160_000
     """Characters of tool output in one turn at which the oldest results are cut to one line each. Nothing is lost:
-    the tape has all of it, and recall finds it."""
+    the tape has all of it, and recall finds it. Scaled down with both budgets where the model's window is small."""
     keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = 6
     """How many of the newest results stay whole at such a cut."""
     run_command: bool = False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memory.errors import UnknownId
 from memory.store import MemoryStore
 from sessions.display import one_line
-from sessions.events import Notice, SessionEvent
+from sessions.events import LoopChanged, Notice, SessionEvent
 from sessions.options import Options
 from sessions.toolbox import Tool, Toolbox, ToolInfo, description_of, name_of
 from sessions.tools import MEMORY_TOOLS
@@ -68,7 +68,9 @@ class SessionTools:
                 replace(server, enabled=self._switched.get(MCP_PREFIX + name, server.enabled))
                 for name, server in self._options.mcp.items()
             ]
-            self._servers = McpServers(servers, self.root, self._options.environ, self._emit)
+            self._servers = McpServers(
+                servers, self.root, self._options.environ, self._emit, lambda: self._emit(LoopChanged())
+            )
             self._servers.start()
 
     async def close(self) -> None:

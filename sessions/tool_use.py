@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from memory.embeddings import Embedder
 from memory.errors import OttoError
+from memory.queue import TieredQueue
 from memory.values import NewEvent
 from memory.vector_cache import VectorCache
 from sessions.events import SessionEvent
@@ -20,6 +22,9 @@ from sessions.recalling import InView, RecallPolicy
 from sessions.session_tools import SessionTools
 from sessions.tool_loop import ToolLoop
 from sessions.tools import BoundStore, bind_store
+
+LEAST_COMPACT_AT = 4_000
+"""Characters. However small a model's window is, so much of what tools print may stand."""
 
 
 class ToolUse:
@@ -45,7 +50,7 @@ class ToolUse:
         self._loop = ToolLoop(
             memory,
             await self.tools.toolbox(),
-            options.tools,
+            replace(options.tools, loop_compact_at=_scaled(options, memory.queue)),
             self._emit,
             bind=bind,
             ask=self.approvals.ask if self.can_ask else None,
@@ -96,3 +101,12 @@ class ToolUse:
         from sessions.workspace.completing import complete_path
 
         return [] if self.tools.root is None else list(complete_path(prefix, self.tools.root))
+
+
+def _scaled(options: Options, queue: TieredQueue) -> int:
+    """The threshold of the context tier, scaled down as far as both budgets have been for a small window."""
+    at = options.tools.loop_compact_at
+    if not options.scale_to_window:
+        return at
+    share = min(1.0, (queue.x_budget + queue.y_budget) / (options.x_budget + options.y_budget))
+    return max(min(at, LEAST_COMPACT_AT), int(at * share))

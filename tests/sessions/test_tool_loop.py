@@ -293,6 +293,16 @@ async def test_a_session_without_a_tool_says_so_to_a_model_that_calls_one(
     assert model.requests[-1][-1]["content"] == "There is no tool named dig: no tools can be called here."
 
 
+async def test_the_threshold_shrinks_with_the_models_window(options: Options, model: ScriptedModel) -> None:
+    wide = replace(options, x_budget=24_000, y_budget=80_000)
+    for window, at in ((None, 160_000), (1_000_000, 160_000), (130_000, 80_000), (2_000, 4_000)):
+        model.context_window = window
+        session = await Library(wide, open_model=model.opened).new("/work/garden")
+        await session.send("Hello")
+        assert session.loop().compact_at == at
+        await session.close()
+
+
 async def test_the_loop_can_be_watched_while_it_runs(options: Options, model: ScriptedModel) -> None:
     narrow = replace(options, tools=ToolSettings(loop_compact_at=5_000, keep_verbatim=1))
     session = await Library(narrow, open_model=model.opened).new("/work/garden")

@@ -24,7 +24,7 @@ from sessions.models import preload
 from sessions.options import OFFLINE
 from sessions.private_files import reason
 from sessions.workspace.attaching import AttachmentRefused
-from sessions.workspace.mentions import mentioned_files
+from sessions.workspace.mentions import mentioned_files, path_of
 
 if TYPE_CHECKING:
     from sessions.session import Session
@@ -61,7 +61,7 @@ class Chat:
     async def ask(self, prompt: str, typed: str = "") -> int:
         """Send one prompt and print the reply. Files that ``typed``, its part from the command line, names go along."""
         async with self._session() as (session, guarded):
-            files = self._attachments(typed)
+            files = self._attachments(session, typed)
             with self._asking(session, lambda: TypedLines(sys.stdin.fileno())):
                 done = await session.send(prompt, files)
             if guarded.failure is None:
@@ -141,7 +141,7 @@ class Chat:
 
     async def _turn(self, session: Session, line: str) -> TurnDone:
         """Send a line with the files that it names; an empty one tries the last turn again."""
-        files = self._attachments(line)
+        files = self._attachments(session, line)
         self._label(f"{session.model_name}: ")
         return await (session.send(line, files) if line.strip() else session.retry())
 
@@ -154,7 +154,7 @@ class Chat:
         except OttoError as error:
             say_aside(f"Error: {error}")
 
-    def _attachments(self, text: str) -> list[Path]:
+    def _attachments(self, session: Session, text: str) -> list[Path]:
         """The files that ``text`` names with an @.
 
         Raises:
@@ -165,7 +165,10 @@ class Chat:
             raise AttachmentRefused(f"There is no file {one_line(found.missing[0], 200)}, so nothing was sent.")
         for name in found.files:
             self._label(f"Attached {name}.\n")
-        return [Path(name) for name in found.files]
+        # A session may have begun in another folder, and what is typed is relative to this one.
+        if session.workspace == str(self._prepared.workspace):
+            return [Path(name) for name in found.files]
+        return [path_of(name, self._prepared.workspace) for name in found.files]
 
     @contextmanager
     def _asking(self, session: Session, lines: Callable[[], AbstractContextManager[TypedLines]]) -> Iterator[None]:

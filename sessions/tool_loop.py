@@ -24,6 +24,7 @@ from sessions.events import Evicted, LoopChanged, SessionEvent, ToolCalled, Tool
 from sessions.live import LiveMemory
 from sessions.loop_status import LoopCall, LoopStatus
 from sessions.options import ToolSettings
+from sessions.output_cap import capped
 from sessions.recalling import InView
 from sessions.toolbox import CallContext, Tool, ToolAnswer, Toolbox, refusal
 
@@ -208,7 +209,8 @@ class ToolLoop:
         try:
             async with asyncio.timeout(limit) as deadline:
                 ask = None if self._ask is None else _without_the_clock(self._ask, deadline, limit)
-                return await self._toolbox.answer(call, CallContext(call.id, self._emit, ask, running.keep))
+                answer = await self._toolbox.answer(call, CallContext(call.id, self._emit, ask, running.keep))
+            return replace(answer, text=capped(answer.text, self._settings.output_cap))
         except TimeoutError:
             late = f"{call.name} had not answered after {limit:g} seconds and was stopped."
             return _cut_off(running, f"{late} Ask it for less, or go on without it.")

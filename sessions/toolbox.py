@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -121,7 +122,9 @@ class Toolbox:
             return refusal(self._unknown(call.name))
         schema = tool.spec["function"].get("parameters") or {}
         try:
-            answer = await tool.call(_arguments(call, schema), context)
+            # What a model wrote may be long, and the library that checks it takes a moment to import.
+            arguments = await asyncio.to_thread(_arguments, call, schema)
+            answer = await tool.call(arguments, context)
         except ToolRefused as error:
             return refusal(str(error))
         except OttoError as error:

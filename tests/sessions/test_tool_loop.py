@@ -19,7 +19,7 @@ from sessions.library import Library
 from sessions.options import Options, ToolSettings
 from sessions.session import Session
 from sessions.toolbox import CallContext, ToolAnswer
-from tests.sessions.listening import heard
+from tests.sessions.listening import heard, until
 from tests.sessions.made_tools import MadeTool, called, give, printing
 from tests.sessions.scripted_model import ScriptedModel
 
@@ -115,8 +115,8 @@ async def test_no_more_calls_run_at_once_than_the_settings_allow(few: Session, m
         nonlocal running, most
         running += 1
         most = max(most, running)
-        for _ in range(5):
-            await asyncio.sleep(0)
+        if arguments["n"] < 2:
+            await until(lambda: most >= 2)
         running -= 1
         return ToolAnswer("counted", "counted")
 
@@ -267,6 +267,21 @@ async def test_retry_keeps_what_tools_found_and_drops_the_partial_reply(session:
     assert '> dig was called with {\\"n\\": 1}' in asked
     assert "> dig answered: dig says 1" in asked
     assert model.requests[-1][-1]["role"] == "user"
+
+
+async def test_of_a_flood_the_two_ends_are_kept(options: Options, model: ScriptedModel) -> None:
+    capped = replace(options, tools=ToolSettings(output_cap=10_000))
+    session = await Library(capped, open_model=model.opened).new("/work/garden")
+    give(session, printing(lambda n: "BEGIN" + "ä" * 1_000_000 + "END"))
+    model.replies = [[called("print_it", 1)], ["Much of it."]]
+    await session.send("Flood.")
+    text = model.requests[-1][-1]["content"]
+    assert len(text.encode()) < 10_200
+    assert text.startswith("BEGINää")
+    assert text.endswith("ääEND")
+    assert "bytes in the middle are left out here: the output has 2,000,008]" in text
+    assert (await tool_events(session))[-1].text == text
+    await session.close()
 
 
 async def test_two_calls_under_one_id_are_told_apart(session: Session, model: ScriptedModel) -> None:

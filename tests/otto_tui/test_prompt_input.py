@@ -109,7 +109,8 @@ async def test_an_answer_is_what_is_typed_after_the_question() -> None:
             os.write(writer, b"typed ahead\n")
             assert await lines.next() == "typed ahead"
             os.write(writer, b"also ahead\n")
-            await asyncio.sleep(0.01)
+            while lines._lines.empty():
+                await asyncio.sleep(0)
             asking = asyncio.create_task(lines.answer())
             await asyncio.sleep(0)
             os.write(writer, b"y\nnext prompt\n")

@@ -165,12 +165,13 @@ async def test_what_the_person_runs_stands_raw_and_opens_no_turn(
     assert row.turns == 1
 
 
-async def test_a_command_of_the_person_can_be_stopped(here: Session) -> None:
-    running = asyncio.create_task(here.run_shell("echo begun; sleep 600"))
-    await until(lambda: here.busy)
-    await asyncio.sleep(0.2)
+async def test_a_command_of_the_person_can_be_stopped(here: Session, folder: Path) -> None:
+    running = asyncio.create_task(here.run_shell("echo begun; touch begun; sleep 600"))
+    await until((folder / "begun").exists)
+    assert here.busy
     here.stop()
     event = await running
+    assert event.text.startswith("begun")
     assert not event.meta["ok"]
     assert not here.busy
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from memory.json_text import dump
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
-from memory.tool_events import RECALLING
+from memory.tool_events import RECALL_TOOLS
 from memory.values import Span
 
 _Standing = dict[int, tuple[Span, ...] | None]
@@ -68,8 +68,8 @@ def of_event_kind(
         return _select(
             db,
             "chunks.seq IN (SELECT seq FROM events WHERE kind = ?1"
-            " AND NOT (kind = 'tool' AND coalesce(json_extract(meta, '$.group'), '') = ?2))",
-            (event_kind, RECALLING),
+            " AND NOT (kind = 'tool' AND source IN (SELECT value FROM json_each(?2))))",
+            (event_kind, dump(RECALL_TOOLS)),
             standing,
         )
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from memory.json_text import dump
 from memory.store import MemoryStore
-from memory.tool_events import HELD_TOKENS, RECALLING
+from memory.tool_events import HELD_TOKENS, RECALL_TOOLS
 from memory.values import MAIN_THREAD
 
 
@@ -18,11 +19,12 @@ def raw_tokens(store: MemoryStore, after: int, thread: str = MAIN_THREAD) -> int
     with store.reading() as db:
         row = db.execute(
             "SELECT coalesce(sum(iif(called, min(tokens, ?4), tokens)), 0) FROM ("
-            "SELECT events.kind = 'tool' AND json_type(events.meta, '$.call') = 'text' AS called,"
+            # What stands behind a long text is slow to reach, so only a tool's meta is read.
+            "SELECT CASE WHEN events.kind = 'tool' THEN json_type(events.meta, '$.call') = 'text' END AS called,"
             " sum(chunks.tokens) AS tokens FROM chunks JOIN events USING (seq)"
             " WHERE chunks.seq > ?1 AND events.thread = ?2"
-            " AND NOT (events.kind = 'tool' AND coalesce(json_extract(events.meta, '$.group'), '') = ?3)"
+            " AND NOT (events.kind = 'tool' AND events.source IN (SELECT value FROM json_each(?3)))"
             " GROUP BY events.seq)",
-            (after, thread, RECALLING, HELD_TOKENS),
+            (after, thread, dump(RECALL_TOOLS), HELD_TOKENS),
         ).fetchone()
     return int(row[0])

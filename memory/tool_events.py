@@ -19,8 +19,8 @@ ARGUMENTS_SHOWN = 160
 LONGEST_SUMMARY = 300
 """Characters of a result's summary that stand in its line."""
 
-RECALLING = "memory"
-"""The group (``meta["group"]``) of tools that read the memory itself: what they print is on the tape already."""
+RECALL_TOOLS = ("recall_memory", "recall_id")
+"""The tools that read the memory itself, by the name that is their source: what they print is on the tape already."""
 
 STUB: tuple[Span, ...] = ()
 """The pieces of an event that stands as its line: none."""
@@ -37,7 +37,7 @@ def is_call(event: Event) -> bool:
 
 def is_recalled(event: Event) -> bool:
     """Whether it only repeats what memory holds: such text is neither observed nor found again."""
-    return event.kind == "tool" and event.meta.get("group") == RECALLING
+    return event.kind == "tool" and event.source in RECALL_TOOLS
 
 
 def stands_whole(event: Event, x_budget: int) -> bool:

@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 from memory.ids import new_event_id
 from memory.text import storable
-from memory.tool_events import RECALLING
 from memory.values import Event, NewEvent
 from sessions.approvals import Approval, Ask, Decision
 from sessions.chat_model import Message, ToolCall, ToolSpec
@@ -27,6 +26,7 @@ from sessions.options import ToolSettings
 from sessions.output_cap import capped
 from sessions.recalling import InView
 from sessions.toolbox import CallContext, Tool, ToolAnswer, Toolbox, refusal
+from sessions.tools import MEMORY_GROUP, RECALL_MEMORY
 
 STOPPED_ANSWER = "Stopped by the person."
 FAILED_ANSWER = "The turn ended before this call did."
@@ -165,7 +165,7 @@ class ToolLoop:
             seed,
             loop_compact_at=settings.loop_compact_at,
             keep_verbatim=settings.keep_verbatim,
-            searchable=self._toolbox.tool("recall_memory") is not None,
+            searchable=self._toolbox.tool(RECALL_MEMORY) is not None,
             max_calls=settings.max_calls,
         )
 
@@ -215,7 +215,7 @@ class ToolLoop:
             late = f"{call.name} had not answered after {limit:g} seconds and was stopped."
             return _cut_off(running, f"{late} Ask it for less, or go on without it.")
         finally:
-            if running.tool is not None and running.tool.group != RECALLING:
+            if running.tool is not None and running.tool.group != MEMORY_GROUP:
                 self._at_work = True
 
     async def _finish(self, running: _Running, answer: ToolAnswer) -> Result:

@@ -17,14 +17,16 @@ from memory.embeddings import Embedder
 from memory.errors import OttoError, UnknownId
 from memory.retrieval import recall_id
 from memory.store import MemoryStore
-from memory.tool_events import RECALLING
+from memory.tool_events import RECALL_TOOLS
 from memory.vector_cache import VectorCache
 from sessions.chat_model import ToolSpec
 from sessions.recalled_text import recall_text, source_text
 from sessions.recalling import InView, RecallPolicy, recall_everything
 from sessions.toolbox import CallContext, Tool, ToolAnswer, ToolRefused
 
-RECALL_MEMORY = "recall_memory"
+MEMORY_GROUP = "memory"
+
+RECALL_MEMORY, RECALL_ID = RECALL_TOOLS
 
 RECALL_SPEC: ToolSpec = {
     "type": "function",
@@ -42,8 +44,6 @@ RECALL_SPEC: ToolSpec = {
         },
     },
 }
-
-RECALL_ID = "recall_id"
 
 RECALL_ID_SPEC: ToolSpec = {
     "type": "function",
@@ -104,7 +104,7 @@ class MemoryTool:
     spec: ToolSpec
     argument: str
     answer: Callable[[str], ToolAnswer]
-    group: str = RECALLING
+    group: str = MEMORY_GROUP
 
     async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolAnswer:
         value = str(arguments[self.argument])

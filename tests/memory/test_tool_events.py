@@ -31,12 +31,12 @@ def say(queue: TieredQueue, text: str) -> Event:
 
 
 def call(
-    queue: TieredQueue, text: str, *, arguments: str = "{}", summary: str = "read it", group: str = "workspace"
+    queue: TieredQueue, text: str, *, arguments: str = "{}", summary: str = "read it", source: str = "read_file"
 ) -> Event:
-    meta = {"call": "c1", "group": group}
-    asked = queue.append(NewEvent(text=arguments, role="assistant", kind="tool", source="read_file", meta=meta))
+    meta = {"call": "c1"}
+    asked = queue.append(NewEvent(text=arguments, role="assistant", kind="tool", source=source, meta=meta))
     meta |= {"summary": summary}
-    return queue.append(NewEvent(text=text, role="tool", kind="tool", source="read_file", refs=(asked.id,), meta=meta))
+    return queue.append(NewEvent(text=text, role="tool", kind="tool", source=source, refs=(asked.id,), meta=meta))
 
 
 def test_short_output_stands_whole(queue: TieredQueue) -> None:
@@ -129,7 +129,7 @@ def test_output_that_stands_whole_is_found_only_where_it_is_not_in_view(queue: T
 
 
 def test_what_was_recalled_is_neither_found_again_nor_counted(queue: TieredQueue) -> None:
-    call(queue, LONG, group="memory")
+    call(queue, LONG, source="recall_memory")
     assert not recall_chunks(queue.store, "tool", "What does the gauge of harbour 250 read?").items
     assert raw_tokens(queue.store, 0) == 0
 

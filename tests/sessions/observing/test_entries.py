@@ -63,7 +63,8 @@ def test_of_a_tool_call_the_observer_reads_the_line(store: MemoryStore) -> None:
     call = say(store, '{"path": "a.py"}', **{**ran, "role": "assistant"}, meta={"call": "c1"})
     long = say(store, "def main(): ...\n" * 2_000, **ran, meta={"call": "c1", "summary": "read a.py, 2,000 lines"})
     short = say(store, "port = 4000", **ran, meta={"call": "c2"})
-    say(store, "port = 4000, said the person", **ran, meta={"call": "c3", "group": "memory"})
+    recalled = {**ran, "source": "recall_memory"}
+    say(store, "port = 4000, said the person", **recalled, meta={"call": "c3"})
     chunk = next_chunk(store, 0, 1_000)
     assert chunk.text == (
         f'[entry {call}] 2026-03-02 09:30, call of the tool read_file:\n> {{"path": "a.py"}}\n\n'

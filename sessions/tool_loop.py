@@ -64,6 +64,13 @@ class _Running:
     def keep(self, answer: ToolAnswer) -> None:
         self.so_far = answer
 
+    async def settle(self) -> None:
+        """Wait for a result that is being written; where it could not be, another may be."""
+        if self.answered is not None:
+            await asyncio.wait([self.answered])
+            if self.answered.exception() is not None:
+                self.answered = None
+
 
 class ToolLoop:
     """Runs once, for one turn. All methods are called on the event loop.
@@ -147,6 +154,7 @@ class ToolLoop:
                 # A call that could not be written down needs no result.
                 await asyncio.wait([running.asked])
                 if running.asked.exception() is None:
+                    await running.settle()
                     await self._finish(running, _cut_off(running, STOPPED_ANSWER if stopped else FAILED_ANSWER))
         finally:
             self._ended = True

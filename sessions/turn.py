@@ -73,8 +73,10 @@ class Turn:
                 self._stopping = True
                 raise
         finally:
-            await self._loop.end(stopped=self._stopping)
-            done = await self._keep(retry, error)
+            try:
+                await self._loop.end(stopped=self._stopping)
+            finally:
+                done = await self._keep(retry, error)
         return done
 
     def stop(self) -> None:

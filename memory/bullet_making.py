@@ -11,6 +11,7 @@ from memory.json_text import dump
 from memory.observations import Observation, Reflection, observation_text
 from memory.ranges import pack
 from memory.render import bullet_tokens
+from memory.tool_events import is_of_model, line_of_event
 from memory.values import Bullet, BulletForm, Event, Span
 
 EXCERPT_TOKENS = 60
@@ -27,7 +28,12 @@ def said(event: Event, generation: int, hashes_of: HashesOf, *, limit: int | Non
 
 
 def excerpt(event: Event, generation: int, hashes_of: HashesOf) -> Bullet:
-    """The start of an event that no citation covered: it keeps the words that recall ranks on."""
+    """The start of an event that no citation covered: it keeps the words that recall ranks on.
+
+    Of a tool's output the line says more than its first words do.
+    """
+    if is_of_model(event):
+        return summary(line_of_event(event), (event.seq,), generation, hashes_of)
     return _quote(event, leading(event.text, EXCERPT_TOKENS), generation, hashes_of, protected=False)
 
 

@@ -86,6 +86,11 @@ class EventColumns:
 
         return np.searchsorted(self.seqs, seqs)
 
+    def of_kind(self, kind: str) -> NDArray[np.bool_]:
+        """Whether each is of this kind."""
+        chosen: NDArray[np.bool_] = self.kinds == (self.names.index(kind) if kind in self.names else -1)
+        return chosen
+
     def columns(self) -> tuple[NDArray[Any], ...]:
         return self.seqs, self.kinds, self.speakers, self.labels, self.said_at, self.days
 

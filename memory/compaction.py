@@ -15,8 +15,10 @@ from memory import ledger_compaction
 from memory.bullet_making import HashesOf, excerpt, said, summary
 from memory.excerpt import both_ends, join_spans, leading
 from memory.projection import Projection
+from memory.render import item_text
 from memory.text import storable
 from memory.tokens import count_tokens
+from memory.tool_events import is_call, is_of_model, line_of_event
 from memory.values import Bullet, CompactionMode, Item
 
 Summarize = Callable[[str], str]
@@ -290,7 +292,9 @@ def _readable_text(source: Item | Bullet) -> str:
     if isinstance(source, Bullet):
         return source.text
     event = source.event
-    text = event.text
+    if is_call(event):
+        return f"{event.t_event[:16].replace('T', ' ')}: {line_of_event(event)}"
+    text = item_text(source) if is_of_model(event) else event.text
     if len(text) > ITEM_TOKENS * 2 and count_tokens(text[: ITEM_TOKENS * 16]) > ITEM_TOKENS:
         text = join_spans(text, both_ends(text, ITEM_TOKENS))
     return f"{event.speaker}, {event.t_event[:16].replace('T', ' ')}: {text}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memory.excerpt import join_spans
 from memory.tokens import count_tokens
+from memory.tool_events import is_of_model, stub
 from memory.values import Bullet, Event, Item, Span
 
 
@@ -26,9 +27,11 @@ def bullet_tokens(text: str, id: str, *, protected: bool, form: str) -> int:
 
 
 def held_text(event: Event, spans: tuple[Span, ...] | None) -> str:
-    """What stands in the view for an event: all of it, or an excerpt that says so and how to get the rest."""
+    """What stands in the view for an event: all of it, or an excerpt or a line that says how to get the rest."""
     if spans is None:
         return event.text
+    if not spans and is_of_model(event):
+        return stub(event)
     return (
         f"[Excerpt of {len(event.text):,} characters; the whole is kept: recall_id {event.id}]\n"
         f"{join_spans(event.text, spans)}"

@@ -108,17 +108,23 @@ def recall_chunks(
     window: int = WINDOW,
     token_budget: int = TOKEN_BUDGET,
     narrow: bool = False,
+    exclude: Collection[int] = (),
+    left_out: Collection[int] = (),
     cache: VectorCache | None = None,
     arm: str | None = None,
 ) -> RecallResult:
     """As ``recall``, over the events of one kind of event, such as ``tool``, with no bullet layer between.
 
     Neighbours come from the hit's own event only, since what one tool printed says nothing about the next.
+
+    Args:
+        exclude: ``seq`` of events that the caller has in front of it word for word, such as a running turn's results.
+        left_out: ``seq`` of events that it has not, though the tiers hold them raw.
     """
     if narrow:
         max_chunks = min(max_chunks, PROCEDURAL_CHUNKS)
         window = min(window, PROCEDURAL_WINDOW)
-    candidates = of_event_kind(store, kind)
+    candidates = of_event_kind(store, kind, exclude, left_out)
     ranked = _rank(store, query, candidates, embedder, cache, arm)
     picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget, same_event=True)
     items, tokens = _items(store, candidates, ranked, picked, token_budget)

@@ -9,7 +9,7 @@ from typing import Protocol
 from otto_tui.shapes import compaction_shape, usage_shape
 from otto_tui.terminal import is_terminal, say_aside, say_json_line
 from sessions.display import displayable, one_line
-from sessions.events import Compacted, Delta, Notice, Said, SessionEvent, ToolUsed, TurnDone
+from sessions.events import Compacted, Delta, Evicted, Notice, Said, SessionEvent, ShellRan, ToolUsed, TurnDone
 
 SUMMARY_LENGTH = 200
 
@@ -61,7 +61,15 @@ class PlainOutput:
             case Notice():
                 self._aside(f"Note: {event.text}")
             case ToolUsed() if self._talkative:
-                self._aside(f"Used {event.name}: {one_line(event.summary, SUMMARY_LENGTH)}")
+                self._aside(f"{_used(event)}: {one_line(event.summary, SUMMARY_LENGTH)}")
+            case ShellRan():
+                self._write(event.event.text)
+                self._end_line()
+            case Evicted() if self._talkative:
+                self._aside(
+                    f"Memory: {event.calls} tool results were cut to a line each, {event.chars_before:,} to"
+                    f" {event.chars_after:,} characters. The tape has all of them."
+                )
             case Compacted() if self._talkative:
                 done = event.compaction
                 self._aside(
@@ -89,8 +97,12 @@ class PlainOutput:
             self._write("\n")
 
 
+def _used(event: ToolUsed) -> str:
+    return f"Used {one_line(event.name, 60)}" if event.ok else f"Failed with {one_line(event.name, 60)}"
+
+
 class JsonOutput:
-    """A JSON object a line: ``delta``, ``tool``, ``compaction``, ``error``, and ``turn`` last."""
+    """A JSON object a line: ``delta``, ``tool``, ``shell``, ``compaction``, ``error``, and ``turn`` last."""
 
     def event(self, event: SessionEvent) -> None:
         match event:
@@ -103,8 +115,14 @@ class JsonOutput:
                         "name": event.name,
                         "arguments": event.arguments,
                         "summary": event.summary,
+                        "ok": event.ok,
+                        "size": event.size,
                     }
                 )
+            case ShellRan():
+                meta = event.event.meta
+                ran = {"command": meta.get("command"), "exit": meta.get("exit"), "ok": meta.get("ok")}
+                say_json_line({"type": "shell", **ran, "text": event.event.text})
             case Compacted():
                 say_json_line({"type": "compaction", **compaction_shape(event.compaction)})
             case Notice():

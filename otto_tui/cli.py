@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "view": "view",
     "status": "status",
     "verify": "verify",
+    "mcp": "mcp",
     "doctor": "doctor",
     "demo": "demo",
     "eval-compaction": "evaluate",

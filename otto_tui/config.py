@@ -2,7 +2,7 @@
 
 Order, weakest first: ``~/.otto/config.toml``, ``<workspace>/.otto/config.toml``, the environment
 (``OTTO_MEMORY__X_BUDGET=200``), flags. A folder's own file is not the person's: until they list the folder under
-``trusted`` in ``[workspaces]`` of their own settings, it may not say where words and keys go.
+``trusted`` in ``[workspaces]`` of their own settings, it may not say where words and keys go or have commands run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 from otto_tui.config_sources import Layer, environment_layer, file_layer, names_a_setting
 from otto_tui.paths import config_file, from_home, home_folder, workspace_config_file
 from otto_tui.settings import Settings
-from sessions.options import LedgerSettings, Options, Provider
+from sessions.mcp_servers.settings import McpServer
+from sessions.options import LedgerSettings, Options, Provider, ToolSettings
 
 Flags = Mapping[str, Any]
 """Settings given on the command line, by dotted name: ``{"memory.x_budget": 200}``. Already checked."""
@@ -71,6 +72,12 @@ def to_options(settings: Settings, *, home: Path, environ: Mapping[str, str], ch
         recall_chunks=memory.recall_chunks,
         recall_window=memory.recall_window,
         recall_tokens=memory.recall_tokens,
+        tools=ToolSettings(**dataclasses.asdict(settings.tools)),
+        mcp={
+            name: McpServer(name=name, **dataclasses.asdict(server))
+            for name, server in settings.mcp.servers.items()
+            if bool(server.command) != bool(server.url)
+        },
     )
 
 

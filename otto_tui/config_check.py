@@ -25,11 +25,14 @@ from otto_tui.paths import from_home
 from otto_tui.settings import (
     EmbeddingSettings,
     LedgerSettings,
+    McpServerSettings,
+    McpSettings,
     MemorySettings,
     ModelSettings,
     ProviderSettings,
     SeatSettings,
     Settings,
+    ToolSettings,
     UiSettings,
     WorkspaceSettings,
 )
@@ -38,19 +41,24 @@ from sessions.display import one_line
 KeyPath = tuple[str, ...]
 """Section and key: ``("memory", "x_budget")``."""
 
-WHERE_TEXT_GOES = (
+ONLY_WHERE_TRUSTED = (
     ("providers",),
     ("model", "api_base"),
     ("embedding",),
     ("workspaces",),
     ("ledger", "debug_log_text"),
+    ("tools", "run_command"),
+    ("mcp",),
 )
-"""What a folder's own file may set only once the person trusts the folder."""
+"""What a folder's own file may set only once the person trusts the folder; the last ones have commands run."""
 
 WHO_READS = (("model", "chat"), *(("seats", seat.name) for seat in fields(SeatSettings)))
 """What a folder's own file may set, but not without a word."""
 
 POOL_TARGET = ("ledger", "observations_pool_target_tokens")
+
+SERVER_DEPTH = 3
+"""Keys that lead to one MCP server: ``mcp.servers.NAME``."""
 
 SECRET_KEYS = frozenset({"api_key_env", "api_key", "key", "token", "password"})
 """A value under one of these is never repeated: people put the key itself there."""
@@ -68,6 +76,8 @@ class _Variables(BaseSettings):
     memory: MemorySettings = MemorySettings()
     ledger: LedgerSettings = LedgerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
     providers: dict[str, ProviderSettings] = {}
@@ -114,7 +124,19 @@ def settle(layers: Sequence[Layer], workspace: Path, environ: Mapping[str, str])
         for name, provider in settings.providers.items()
         if not provider.api_base
     ]
+    sentences += [
+        f"The MCP server {one_line(name, 40)} has {'both' if server.command else 'neither'} command"
+        f" {'and' if server.command else 'nor'} url, so it is left out; give one of the two in"
+        f" [mcp.servers.{one_line(name, 40)}]."
+        for name, server in settings.mcp.servers.items()
+        if bool(server.command) == bool(server.url)
+    ]
     return settings, tuple(sentences)
+
+
+def _is_of_a_server(path: KeyPath) -> bool:
+    """Part of an MCP server: one that is half configured is not started at all."""
+    return path[:2] == ("mcp", "servers") and len(path) >= SERVER_DEPTH
 
 
 def _target_problem(ledger: LedgerSettings) -> str | None:
@@ -148,7 +170,7 @@ def _sound(layer: Layer, adapter: TypeAdapter[Settings]) -> tuple[dict[str, Any]
                 path = _present(values, tuple(str(part) for part in details["loc"]))
                 if path:
                     complaints.append(_Complaint(layer.name_of(path), path, _problem(details, path)))
-                    _remove(values, path)
+                    _remove(values, path[:SERVER_DEPTH] if _is_of_a_server(path) else path)
         else:
             return values, complaints
 
@@ -176,7 +198,7 @@ def _not_what_it_seems(values: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str
 def _within_its_rights(layer: Layer, workspace: Path) -> tuple[dict[str, Any], list[str]]:
     """What an untrusted folder's file may set, and a sentence about what it may not."""
     values = deepcopy(layer.values)
-    refused = [path for path in WHERE_TEXT_GOES if _get(values, path) is not None]
+    refused = [path for path in ONLY_WHERE_TRUSTED if _get(values, path) is not None]
     refused += [path for path in WHO_READS if "://" in str(_get(values, path) or "")]
     for path in refused:
         _remove(values, path)
@@ -184,7 +206,8 @@ def _within_its_rights(layer: Layer, workspace: Path) -> tuple[dict[str, Any], l
     if refused:
         names = ", ".join(".".join(path) for path in refused)
         sentences.append(
-            f"{layer.where}: {names} left out, since a folder's own file may not say where your words and keys go;"
+            f"{layer.where}: {names} left out, since a folder's own file may not say where your words and keys go"
+            " or have commands run;"
             f' to allow it, add "{workspace}" to trusted in [workspaces] of your own config.toml.'
         )
     sentences += [
@@ -238,7 +261,8 @@ def _problem(details: ErrorDetails, path: KeyPath) -> str:
         "less_than_equal": f"at most {context.get('le')}",
         "literal_error": str(context.get("expected")).replace("'", ""),
     }.get(kind)
-    shown = "" if path[-1] in SECRET_KEYS or len(path) == 1 else f", not {_shown(details['input'])}"
+    hidden = path[-1] in SECRET_KEYS or len(path) == 1 or _is_of_a_server(path)
+    shown = "" if hidden else f", not {_shown(details['input'])}"
     return f"should be {wanted}{shown}" if wanted else f"is wrong ({one_line(details['msg'], 120)})"
 
 
@@ -258,6 +282,8 @@ def _perhaps(path: KeyPath) -> str:
         known = [section.name for section in fields(Settings)]
     elif path[0] == "providers":
         known = [setting.name for setting in fields(ProviderSettings)]
+    elif _is_of_a_server(path):
+        known = [setting.name for setting in fields(McpServerSettings)]
     else:
         known = [setting.name for setting in fields(getattr(Settings(), path[0]))]
     close = get_close_matches(path[-1].lower(), known, n=1)
@@ -265,6 +291,9 @@ def _perhaps(path: KeyPath) -> str:
 
 
 def _sentence(complaint: _Complaint, settings: Settings) -> str:
+    if _is_of_a_server(complaint.path):
+        name = one_line(complaint.path[SERVER_DEPTH - 1], 40)
+        return f"{complaint.key} {complaint.problem}, so the MCP server {name} is left out."
     sentence = f"{complaint.key} {complaint.problem}, so it is left out"
     if " is not a setting" in f" {complaint.problem}":
         return sentence + "."

@@ -53,6 +53,7 @@ class TypedLines:
         self._descriptor = descriptor
         self._bytes = b""
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._answer: asyncio.Future[str | None] | None = None
 
     def __enter__(self) -> TypedLines:
         asyncio.get_running_loop().add_reader(self._descriptor, self._read)
@@ -72,6 +73,23 @@ class TypedLines:
         self._lines.put_nowait(None)
         return "\n".join(lines) if any(line.strip() for line in lines) else None
 
+    async def answer(self) -> str | None:
+        """The next line that is typed from now on; None at the end of input. What came before waits for ``next``."""
+        self._answer = asyncio.get_running_loop().create_future()
+        try:
+            return await self._answer
+        finally:
+            self._answer = None
+
+    def _take(self, line: str | None) -> None:
+        if self._answer is None or self._answer.done():
+            self._lines.put_nowait(line)
+            return
+        self._answer.set_result(line)
+        if line is None:
+            # The end of input is an answer, and the end of the prompts as well.
+            self._lines.put_nowait(None)
+
     def _read(self) -> None:
         try:
             data = os.read(self._descriptor, 65_536)
@@ -84,9 +102,9 @@ class TypedLines:
             lines = [self._bytes] if self._bytes else []
             asyncio.get_running_loop().remove_reader(self._descriptor)
         for line in lines:
-            self._lines.put_nowait(line.decode("utf-8", "replace").rstrip("\r"))
+            self._take(line.decode("utf-8", "replace").rstrip("\r"))
         if not data:
-            self._lines.put_nowait(None)
+            self._take(None)
 
 
 def _piped_text() -> tuple[str, str | None]:

@@ -14,6 +14,7 @@ from annotated_types import Ge, Gt, Le
 
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET, X_BUDGET, Y_BUDGET
 from otto_tui.limits import LARGEST_BUDGET
+from sessions.mcp_servers.settings import CALL_TIMEOUT
 from sessions.options import SMALLEST_CHUNK
 
 FORBID_UNKNOWN = {"extra": "forbid"}
@@ -128,6 +129,31 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """Which tools the model may call, and how much of what they print it keeps reading."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    enabled: bool = True
+    """Let the model list, search and read files of the folder in which you started Otto. It writes none."""
+    max_calls: Annotated[int, Gt(0), Le(10_000)] = 120
+    """The most calls in one turn; then the model must answer without tools."""
+    loop_compact_at: Annotated[int, Ge(1_000), Le(100_000_000)] = 160_000
+    """Characters of tool output in one turn at which the oldest results are cut to one line each. Nothing is lost:
+    the tape has all of it, and recall finds it. Scaled down with both budgets where the model's window is small."""
+    keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = 6
+    """How many of the newest results stay whole at such a cut."""
+    run_command: bool = False
+    """Let the model run shell commands. You are asked before each one."""
+    command_timeout: Annotated[float, Gt(0), Le(86_400)] = 120.0
+    """Seconds after which a command is stopped."""
+    output_cap: Annotated[int, Ge(1_000), Le(100_000_000)] = 200_000
+    """Bytes of one tool's output that are kept: its two ends, with a line that says what is left out."""
+    parallel: Annotated[int, Gt(0), Le(64)] = 8
+    """The most calls of one reply that run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UiSettings:
     """How the screen looks and listens."""
 
@@ -155,6 +181,37 @@ class ProviderSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class McpServerSettings:
+    """An MCP server whose tools the model may call: a program that is started, or an address."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    command: str = ""
+    """The program to start, such as `npx`."""
+    args: tuple[str, ...] = ()
+    """What it is started with."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What it finds in its environment beside `PATH`, `HOME` and the like. `${NAME}` is taken from yours."""
+    url: str = ""
+    """Instead of a program: the address of a server that speaks streamable HTTP."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """What every request to that address carries. `${NAME}` is taken from your environment."""
+    enabled: bool = True
+    """`false` leaves it off until you switch it on."""
+    timeout: Annotated[float, Gt(0), Le(86400)] = CALL_TIMEOUT
+    """Seconds that one call may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpSettings:
+    """Servers of the Model Context Protocol."""
+
+    __pydantic_config__ = FORBID_UNKNOWN
+
+    servers: Mapping[str, McpServerSettings] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSettings:
     """Which project folders may say where your text goes."""
 
@@ -176,6 +233,8 @@ class Settings:
     memory: MemorySettings = MemorySettings()
     ledger: LedgerSettings = LedgerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    tools: ToolSettings = ToolSettings()
     ui: UiSettings = UiSettings()
     workspaces: WorkspaceSettings = WorkspaceSettings()
+    mcp: McpSettings = McpSettings()
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)

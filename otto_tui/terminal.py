@@ -29,6 +29,11 @@ def say_aside(text: str) -> None:
     _write(sys.stderr, displayable(text) + "\n")
 
 
+def ask_aside(text: str) -> None:
+    """A question on standard error, whose answer goes on the same line."""
+    _write(sys.stderr, displayable(text))
+
+
 def say_notices(notices: Iterable[str]) -> None:
     """Each sentence once, on standard error."""
     for sentence in dict.fromkeys(notices):

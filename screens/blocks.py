@@ -1,4 +1,4 @@
-"""What the transcript is made of besides replies: the person's words, tools, folds, failures and notices."""
+"""What the transcript is made of besides replies and tools: the person's words, folds, failures, notices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from screens.long_text import LongText
 from screens.press_line import PressLine
 from screens.wording import moment_of
 from sessions.display import displayable, one_line
-from sessions.events import Notice, ToolUsed
+from sessions.events import Notice
 
 RETRY = "ctrl+r asks again"
 
@@ -38,45 +38,6 @@ class SaidBlock(VerticalGroup):
         speaker = self.event.speaker if self.event.kind == "message" else f"{self.event.kind} {self.event.source}"
         yield speaker_line(speaker, moment_of(self.event.t_event, self._now))
         yield LongText(self.event.text)
-
-
-class ToolBlock(VerticalGroup):
-    """A use of a tool, as one line; entering it shows what the tool was asked and what it answered."""
-
-    def __init__(self, name: str, summary: str, details: str, *, seq: int | None = None) -> None:
-        super().__init__(classes="tool")
-        self.seq = seq
-        self._tool = name
-        self._summary = summary
-        self._details = details
-
-    @classmethod
-    def of_event(cls, event: Event) -> ToolBlock:
-        """From the tape, which has what the tool was asked, or printed, as the text."""
-        summary = str(event.meta.get("summary") or event.text)
-        return cls(event.source or "tool", summary, event.text, seq=event.seq)
-
-    @classmethod
-    def of_use(cls, use: ToolUsed) -> ToolBlock:
-        return cls(use.name, use.summary, use.arguments)
-
-    def compose(self) -> ComposeResult:
-        yield PressLine(self._line(shown=False))
-
-    async def on_press_line_pressed(self, event: PressLine.Pressed) -> None:
-        if event.line.parent is not self:
-            return
-        event.stop()
-        details = self.query(LongText)
-        if details:
-            await details.remove()
-        else:
-            await self.mount(LongText(self._details or "(nothing)", classes="details"))
-        event.line.say(self._line(shown=not details))
-
-    def _line(self, *, shown: bool) -> str:
-        name, summary = one_line(self._tool, 40), one_line(self._summary, 400)
-        return f"{'▾' if shown else '▸'} {name}  {summary}".rstrip()
 
 
 class FoldLine(Static):

@@ -16,6 +16,7 @@ from textual.widgets import Footer
 from textual.worker import Worker, WorkerState
 
 from memory.errors import OttoError
+from screens.approvals import Approvals
 from screens.chat_commands import ChatCommands
 from screens.chat_keys import bindings
 from screens.commands import UnknownCommand, asked_for
@@ -34,7 +35,19 @@ from screens.status_line import BEAT, StatusLine, status_of
 from screens.surroundings import Surroundings
 from screens.transcript import Transcript
 from sessions.display import displayable, one_line
-from sessions.events import Compacted, Demoted, MemoryChanged, Notice, Said, SessionEvent, TurnDone, Waiting
+from sessions.events import (
+    ApprovalSettled,
+    ApprovalWanted,
+    Compacted,
+    Demoted,
+    MemoryChanged,
+    Notice,
+    Said,
+    SessionEvent,
+    ShellRan,
+    TurnDone,
+    Waiting,
+)
 from sessions.options import OFFLINE
 
 if TYPE_CHECKING:
@@ -85,6 +98,7 @@ class ChatScreen(Screen[None]):
         """The prompt has the focus and takes keys."""
         self._paced = Paced(self._reread_memory)
         self._interruption = Interruption()
+        self._approvals = Approvals(self)
 
     def compose(self) -> ComposeResult:
         yield ChatHeader(id="header")
@@ -121,12 +135,15 @@ class ChatScreen(Screen[None]):
             self.prompt.show(conversation.unsent)
         self.conversation = conversation
         self.conversations.show(conversation)
+        conversation.session.can_ask = True
+        self.box.complete_path = conversation.session.complete_path
         self.side.bind_session(conversation.session)
         self._give_back()
         self.show_status()
         await self.transcript.show(conversation)
         await self._show_notices()
         self._ask_memory()
+        self._approvals.ask()
         held, self._held = self._held, None
         if held is not None:
             self._send(held)
@@ -162,14 +179,21 @@ class ChatScreen(Screen[None]):
             await self.transcript.reply_begins()
         elif isinstance(event, TurnDone):
             await self.transcript.reply_ends()
+        elif isinstance(event, ShellRan):
+            await self.transcript.shell_ends()
+        elif isinstance(event, ApprovalWanted | ApprovalSettled):
+            self._approvals.ask()
         elif isinstance(event, Notice):
             await self._tell(event)
-        if isinstance(event, Said | TurnDone | Demoted | Compacted | MemoryChanged):
+        if isinstance(event, Said | ShellRan | TurnDone | Demoted | Compacted | MemoryChanged):
             self._ask_memory()
         self.show_status()
 
     def _happened_elsewhere(self, conversation: Conversation, event: SessionEvent | None) -> None:
-        """A session behind the screen: say in a word when it is done, and leave the screen as it is."""
+        """A session behind the screen: say in a word when it is done or waits, and leave the screen as it is."""
+        if isinstance(event, ApprovalWanted):
+            title = one_line(conversation.session.title, 60)
+            self.say(f"{title} waits for your word: F4 leads there.", "warning")
         if isinstance(event, TurnDone):
             title = one_line(conversation.session.title, 60)
             if event.error is not None:
@@ -247,6 +271,10 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         event.stop()
+        if event.draft.command == "":
+            self.prompt.give_back(event.draft)
+            self.say("Type a command after the !, or begin with a space to send it to the model.", "warning")
+            return
         try:
             asked = asked_for(event.draft.text)
         except UnknownCommand as unknown:
@@ -343,7 +371,7 @@ class ChatScreen(Screen[None]):
         if self.has_class("-narrow", "-panel"):
             self.attempt(self.side.show("chat"))
         elif conversation is not None and conversation.busy and not self.side.has_focus_within:
-            conversation.session.stop()
+            conversation.stop()
         else:
             self.prompt.focus()
         self.clear_selection()

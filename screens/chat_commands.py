@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 from memory.errors import OttoError
 from screens.commands import COMMANDS
-from screens.conversation import Conversation, LiveText
+from screens.conversation import Conversation
 from screens.conversations import OpenConversations
 from screens.event_blocks import is_reply
 from screens.header import priced
 from screens.ledger_words import status_lines
+from screens.live_reply import LiveText
 from screens.wording import counted, grouped
 from sessions.display import one_line
 from sessions.events import Notice
@@ -38,6 +39,7 @@ class ChatCommands:
             "new": self.new,
             "retry": self.retry,
             "model": self.model,
+            "tools": self.tools,
             "compact": self.compact,
             "copy": self.copy,
             "export": self.export,
@@ -168,6 +170,11 @@ class ChatCommands:
     def _model_chosen(self, name: str | None) -> None:
         if name is not None:
             self._screen.ask("model", name)
+
+    async def tools(self, argument: str) -> None:
+        from screens.tools_screen import ToolsScreen
+
+        self._screen.app.push_screen(ToolsScreen(self._conversation.session))
 
     async def compact(self, argument: str) -> None:
         done = await self._conversation.session.compact_now()

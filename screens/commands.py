@@ -34,6 +34,7 @@ COMMANDS = (
     Command("new", "New session", "Begin a new session; this one is kept.", "ctrl+n", "New"),
     Command("retry", "Retry", "Ask again for a reply that failed or was stopped.", "f5,ctrl+r"),
     Command("model", "Change the model", "Choose who answers from now on.", "f8,ctrl+l", "Model", "[NAME]"),
+    Command("tools", "Tools", "List the model's tools and MCP servers, and switch them on or off.", "f12"),
     Command("compact", "Compact now", "Turn older turns into bullets without waiting for Y to fill.", "f7"),
     Command("copy", "Copy the last reply", "Send the last reply to the clipboard.", "f6"),
     Command("export", "Export", "Write this session to a file: .json, or .md to read.", "f9,ctrl+s", "", "[PATH]"),

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 
 from textual.message import Message
 
 from memory.errors import OttoError
+from screens.attached import attached
 from screens.draft import Draft
+from screens.live_reply import LiveReply
 from screens.ports import ChatSession
+from sessions.approvals import Approval, Decision
 from sessions.events import (
+    ApprovalSettled,
+    ApprovalWanted,
     Compacted,
     Compacting,
     Delta,
     EmbeddingProgress,
     Notice,
     SessionEvent,
+    ShellRan,
     Thinking,
+    ToolCalled,
     ToolUsed,
     TurnDone,
     Waiting,
@@ -36,53 +43,6 @@ class SessionHappened(Message):
         self.conversation = conversation
         self.event = event
         super().__init__()
-
-
-@dataclass
-class LiveText:
-    """Words of a reply that come in without a break, in the pieces in which they came."""
-
-    parts: list[str] = field(default_factory=list)
-
-    def since(self, count: int) -> str:
-        """What came after the first ``count`` parts."""
-        return "".join(self.parts[count:])
-
-    @property
-    def text(self) -> str:
-        return "".join(self.parts)
-
-
-class LiveReply:
-    """The reply that is coming in. It grows whether or not a screen is looking."""
-
-    def __init__(self, model: str, began: float) -> None:
-        self.model = model
-        self.began = began
-        """On the clock of ``Conversation``; when the request went out."""
-        self.blocks: list[LiveText | ToolUsed] = []
-        """Words and uses of tools, in order."""
-        self.thinking = False
-        self.grew = asyncio.Event()
-        """Set whenever there is more to draw."""
-
-    @property
-    def speaking(self) -> bool:
-        """Words are coming, as opposed to waiting for the first or for more after a tool."""
-        return bool(self.blocks) and isinstance(self.blocks[-1], LiveText)
-
-    def take(self, event: Delta | Thinking | ToolUsed) -> None:
-        if isinstance(event, Thinking):
-            self.thinking = True
-            return
-        self.thinking = False
-        if isinstance(event, ToolUsed):
-            self.blocks.append(event)
-        elif self.blocks and isinstance(last := self.blocks[-1], LiveText):
-            last.parts.append(event.text)
-        else:
-            self.blocks.append(LiveText([event.text]))
-        self.grew.set()
 
 
 class Conversation:
@@ -107,6 +67,10 @@ class Conversation:
         """What stood in the prompt when the person looked at another session."""
         self.failure: str | None = None
         """Why the last turn failed, as a sentence."""
+        self.shell: str | None = None
+        """The person's own command, while it runs."""
+        self.approvals: list[Approval] = []
+        """What waits for the person's word, oldest first."""
         self.compacting: Compacting | None = None
         self.embedding: EmbeddingProgress | None = None
         self.notices: list[Notice] = []
@@ -116,6 +80,7 @@ class Conversation:
         self._watcher = watcher
         self._unsubscribe = session.subscribe(self._take)
         self._turn: asyncio.Task[None] | None = None
+        self._stopping = False
 
     @property
     def busy(self) -> bool:
@@ -128,6 +93,17 @@ class Conversation:
             self.queued = draft
         else:
             self._turn = asyncio.create_task(self._run(draft), name=f"turn of {self.session.id}")
+
+    def stop(self) -> None:
+        """End the turn or the command that is under way. What has come of it is kept."""
+        self._stopping = True
+        self.session.stop()
+
+    def decide(self, approval: Approval, decision: Decision) -> None:
+        """Pass on the person's word, unless it is no longer wanted."""
+        if approval in self.approvals:
+            self.approvals.remove(approval)
+            self.session.decide(approval.id, decision)
 
     def retry(self) -> None:
         """Ask again for the reply that failed or was stopped."""
@@ -148,7 +124,7 @@ class Conversation:
         """Stop what is under way (what came of it is kept), and let the session go."""
         self.queued = None
         if self.busy:
-            self.session.stop()
+            self.stop()
             await self.done()
         self._unsubscribe()
         await self.session.close()
@@ -164,8 +140,11 @@ class Conversation:
 
     async def _turn_ended_well(self, draft: Draft | None) -> bool:
         self.failure = None
+        self._stopping = False
         try:
-            done = await (self.session.retry() if draft is None else self.session.send(draft.whole))
+            if draft is not None and draft.command is not None:
+                return await self._command_ran(draft.command)
+            done = await (self.session.retry() if draft is None else self._said(draft))
         except OttoError as error:
             self._not_sent(draft, str(error))
             return False
@@ -174,6 +153,27 @@ class Conversation:
             return False
         return done.error is None and not done.stopped
 
+    @property
+    def folder(self) -> Path:
+        """Where the paths of attachments begin, and where commands run."""
+        return self.session.options.workspace or Path(self.session.workspace)
+
+    async def _said(self, draft: Draft) -> TurnDone:
+        # What was pasted is no list of files, whatever signs it holds.
+        if "@" not in draft.text:
+            return await self.session.send(draft.whole)
+        return await self.session.send(draft.whole, await asyncio.to_thread(attached, draft.text, self.folder))
+
+    async def _command_ran(self, command: str) -> bool:
+        """True unless the person stopped it. What it made of it is for them to read."""
+        self.shell = command
+        self._tell(None)
+        try:
+            await self.session.run_shell(command)
+        finally:
+            self.shell = None
+        return not self._stopping
+
     def _not_sent(self, draft: Draft | None, sentence: str) -> None:
         self.live = None
         self.failure = sentence
@@ -181,7 +181,7 @@ class Conversation:
         self._tell(TurnDone(None, error=sentence))
 
     def _take(self, event: SessionEvent) -> None:
-        if isinstance(event, Delta | Thinking | ToolUsed):
+        if isinstance(event, Delta | Thinking | ToolCalled | ToolUsed):
             self._take_reply(event)
             if isinstance(event, Delta):
                 return
@@ -196,7 +196,7 @@ class Conversation:
             self._take_background(event)
         self._tell(event)
 
-    def _take_reply(self, event: Delta | Thinking | ToolUsed) -> None:
+    def _take_reply(self, event: Delta | Thinking | ToolCalled | ToolUsed) -> None:
         if self.live is None:
             self.live = LiveReply(self.session.model_name, self.clock())
         self.live.take(event)
@@ -210,6 +210,12 @@ class Conversation:
             self.embedding = event if event.done < event.total else None
         elif isinstance(event, Notice):
             self.notices.append(event)
+        elif isinstance(event, ApprovalWanted):
+            self.approvals.append(event.approval)
+        elif isinstance(event, ApprovalSettled):
+            self.approvals = [approval for approval in self.approvals if approval.id != event.id]
+        elif isinstance(event, ShellRan):
+            self.shell = None
 
     def _tell(self, event: SessionEvent | None) -> None:
         self._watcher(SessionHappened(self, event))

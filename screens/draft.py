@@ -10,6 +10,8 @@ CHIP_LINES = 40
 CHIP_BYTES = 4096
 """A paste above either of these becomes a chip."""
 
+SHELL_SIGN = "!"
+
 _CHIP = re.compile(r"\[Pasted #(\d+): [\d,]+ (?:lines|characters)\]")
 
 _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -27,6 +29,11 @@ class Draft:
     def whole(self) -> str:
         """The words that are sent: every chip gives way to exactly what was pasted."""
         return _CHIP.sub(lambda chip: self.pastes.get(int(chip[1]), chip[0]), self.text)
+
+    @property
+    def command(self) -> str | None:
+        """What a shell is to run, for a prompt that begins with ``!``; None for words to the model."""
+        return self.whole[1:].strip() if self.text.startswith(SHELL_SIGN) else None
 
     @property
     def blank(self) -> bool:

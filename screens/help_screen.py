@@ -33,6 +33,16 @@ WORDS = (
     ("excerpt", "Pieces, word for word, of something that is too long to be carried whole."),
     ("generation", "How many compactions there have been. Each runs behind the conversation."),
     ("uncited", "Items that a summary left out. Each gets a bullet of its own, so that it can still be found."),
+    (
+        "tool",
+        "Something that the model may do: read files, run a command that you allow, ask a server. Each call is a line "
+        "in the transcript that opens.",
+    ),
+    (
+        "cut",
+        "When tools have printed much in one turn, the oldest results give way to one line each. The tape keeps all of "
+        "it, and recall finds it.",
+    ),
     ("recall", "Finds the exact words behind the bullets again: by question or by id, for you and for the model."),
 )
 
@@ -84,13 +94,15 @@ class HelpScreen(ModalScreen[None]):
 
 def parts_with_keys() -> tuple[type[DOMNode], ...]:
     """The parts that bind keys and may not be on a screen when help is asked for."""
+    from screens.approval_modal import ApprovalModal
     from screens.inspector import InspectorPanel
     from screens.recall_panel import RecallPanel
     from screens.row_list import RowList
     from screens.sessions_screen import SessionsScreen
     from screens.source_screen import SourceScreen
+    from screens.tools_screen import ToolsScreen
 
-    return (InspectorPanel, RecallPanel, SessionsScreen, SourceScreen, RowList, Passage)
+    return (InspectorPanel, RecallPanel, SessionsScreen, ToolsScreen, ApprovalModal, SourceScreen, RowList, Passage)
 
 
 def help_blocks(groups: Sequence[KeyGroup], commands: Sequence[tuple[str, str]]) -> list[Block]:

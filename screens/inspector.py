@@ -18,6 +18,7 @@ from memory.errors import OttoError
 from screens.event_log import EventLog
 from screens.gauges import Gauges
 from screens.ledger_tab import RecordRow, ledger_rows, newest_of
+from screens.loop_tab import NO_LOOP, CallRow, loop_rows
 from screens.messages import OpenInTranscript, Quote
 from screens.pacing import Paced
 from screens.passage import Passage
@@ -26,7 +27,19 @@ from screens.source_screen import SourceScreen
 from screens.tier_list import BulletRow, ItemRow, tier_rows
 from screens.view_tab import read_next
 from sessions.display import displayable
-from sessions.events import Compacted, Compacting, Delta, Demoted, SessionEvent, Thinking, ToolUsed, Waiting
+from sessions.events import (
+    Compacted,
+    Compacting,
+    Delta,
+    Demoted,
+    Evicted,
+    LoopChanged,
+    SessionEvent,
+    Thinking,
+    ToolCalled,
+    ToolUsed,
+    Waiting,
+)
 
 if TYPE_CHECKING:
     from memory.values import MemorySnapshot
@@ -35,9 +48,9 @@ if TYPE_CHECKING:
 _AGES_GROW_EVERY = 30.0
 """Seconds between two redraws of the ages while nothing else happens."""
 
-_TABS = ("memory-items", "memory-ledger", "memory-events", "memory-view")
+_TABS = ("memory-items", "memory-ledger", "memory-events", "memory-view", "memory-loop")
 
-_INSIDE = ("memory-rows", "memory-records", "memory-log", "memory-view-text")
+_INSIDE = ("memory-rows", "memory-records", "memory-log", "memory-view-text", "memory-calls")
 """What takes the focus in each tab."""
 
 
@@ -70,6 +83,7 @@ class InspectorPanel(Widget):
         self._unsubscribe: Callable[[], None] = _nothing
         self._log = EventLog()
         self._paced = Paced(self._reread)
+        self._loop_paced = Paced(self._reread_loop)
         self._history_wanted = False
         self._counts: Mapping[str, int] = {}
 
@@ -89,6 +103,8 @@ class InspectorPanel(Widget):
             with TabPane("Model reads", id=_TABS[3]):
                 yield Static("", id="memory-view-summary", markup=False)
                 yield Passage(id="memory-view-text", empty="Reading …")
+            with TabPane("Loop", id=_TABS[4]):
+                yield RowList(id="memory-calls", empty=NO_LOOP)
 
     def on_mount(self) -> None:
         # The arrow keys turn the tabs from within them, so the row of names need not be a stop of its own.
@@ -115,6 +131,7 @@ class InspectorPanel(Widget):
             self._gauges.failure = None
             self._rows.set_rows(())
             self._records.set_rows(())
+            self._calls.set_rows(())
             self._ask()
 
     def show_view(self) -> None:
@@ -125,7 +142,10 @@ class InspectorPanel(Widget):
     # what happens in the session
 
     def _happened(self, event: SessionEvent) -> None:
-        if isinstance(event, Delta | Thinking | ToolUsed | Waiting):
+        if isinstance(event, Delta | Thinking):
+            return
+        if isinstance(event, ToolCalled | ToolUsed | Waiting | Evicted | LoopChanged):
+            self._ask_loop()
             return
         now = self._now()
         if isinstance(event, Demoted):
@@ -142,6 +162,15 @@ class InspectorPanel(Widget):
             return
         if self._paced.ask():
             self.run_worker(self._paced.run(), group="memory", exit_on_error=False)
+
+    def _ask_loop(self) -> None:
+        """Have the loop read again soon, while it is looked at."""
+        if self.is_mounted and self.is_on_screen and self._tabs.active == _TABS[4] and self._loop_paced.ask():
+            self.run_worker(self._loop_paced.run(), group="memory", exit_on_error=False)
+
+    async def _reread_loop(self) -> None:
+        if self._session is not None:
+            self._calls.set_rows(loop_rows(self._session.loop()))
 
     async def _reread(self) -> None:
         session = self._session
@@ -160,6 +189,8 @@ class InspectorPanel(Widget):
                 await self._reread_ledger(session, snapshot)
             elif self._tabs.active == _TABS[3]:
                 await self._reread_view(session)
+            elif self._tabs.active == _TABS[4]:
+                await self._reread_loop()
         except OttoError as error:
             self._gauges.failure = str(error)
 
@@ -200,6 +231,12 @@ class InspectorPanel(Widget):
         event.stop()
         if isinstance(event.row, RecordRow):
             self.run_worker(self._show_words(event.row.id), group="memory-words", exclusive=True)
+
+    @on(RowList.Opened, "#memory-calls")
+    def _open_call(self, event: RowList.Opened) -> None:
+        event.stop()
+        if isinstance(event.row, CallRow) and event.row.call.event:
+            self.run_worker(self._show_words(event.row.call.event), group="memory-words", exclusive=True)
 
     async def _show_words(self, id: str) -> None:
         if self._session is None:
@@ -255,6 +292,10 @@ class InspectorPanel(Widget):
     @property
     def _records(self) -> RowList:
         return self.query_one("#memory-records", RowList)
+
+    @property
+    def _calls(self) -> RowList:
+        return self.query_one("#memory-calls", RowList)
 
     @property
     def _events(self) -> Passage:

@@ -22,7 +22,7 @@ class Interruption:
         if selected:
             chat.app.copy_to_clipboard(selected)
         elif chat.conversation is not None and chat.conversation.busy:
-            chat.conversation.session.stop()
+            chat.conversation.stop()
         elif not chat.prompt.draft.blank:
             chat.prompt.forget()
             chat.say("Cleared; the up key brings it back.")

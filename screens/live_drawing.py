@@ -8,11 +8,11 @@ from datetime import datetime
 from textual.widget import Widget
 
 from memory.values import Event
-from screens.blocks import ToolBlock
-from screens.conversation import LiveReply, LiveText
 from screens.event_blocks import is_reply
+from screens.live_reply import LiveReply, LiveText, LiveTool
 from screens.reply_block import ReplyBlock
-from sessions.events import ToolUsed
+from screens.tool_block import ToolBlock, call_of
+from screens.tool_use import use_of_call
 
 
 class LiveDrawing:
@@ -22,6 +22,7 @@ class LiveDrawing:
         self.live = live
         self.blocks: list[ReplyBlock | ToolBlock] = []
         self._drawn: list[int] = []
+        """Of each block, how many pieces of words are drawn, or whether the tool's end is."""
         self._now = now
         self._mount = mount
 
@@ -33,38 +34,76 @@ class LiveDrawing:
                 await self._begin(part)
             if isinstance(part, LiveText):
                 await self._draw_words(number, part)
+            else:
+                await self._draw_end(number, part)
 
     def fits(self, events: Sequence[Event]) -> bool:
-        """These events are what was drawn, so that each block can become one of them."""
-        drawn = [isinstance(block, ReplyBlock) for block in self.blocks]
-        return bool(events) and drawn == [is_reply(event) for event in events]
+        """These events are what was drawn, so that each block can become one of them, or a call and its result."""
+        runs = _runs(events)
+        return (
+            bool(events)
+            and len(runs) == len(self.blocks)
+            and all(_may_become(block, run) for block, run in zip(self.blocks, runs, strict=True))
+        )
 
     async def settle(self, events: Sequence[Event]) -> list[ReplyBlock | ToolBlock]:
         """Turn the blocks into the events that they fit; they are ordinary blocks of the transcript then."""
-        for block, event in zip(self.blocks, events, strict=True):
+        for block, run in zip(self.blocks, _runs(events), strict=True):
             if isinstance(block, ReplyBlock):
-                await block.settle(event)
+                await block.settle(run[0])
             else:
-                block.seq = event.seq
+                for event in run:
+                    await block.take(event)
+                block.lose()
         return self.blocks
 
     async def remove(self) -> None:
         """Take the blocks out of the transcript."""
         for block in self.blocks:
-            await block.remove()
+            await (block.leave() if isinstance(block, ToolBlock) else block.remove())
         self.blocks = []
 
-    async def _begin(self, part: LiveText | ToolUsed) -> None:
-        if isinstance(part, ToolUsed):
-            self.blocks.append(ToolBlock.of_use(part))
+    async def _begin(self, part: LiveText | LiveTool) -> None:
+        if isinstance(part, LiveTool):
+            self.blocks.append(ToolBlock(use_of_call(part.called, part.used), call=part.called.call))
+            self._drawn.append(part.used is not None)
         else:
             self.blocks.append(ReplyBlock(self.live.model, self._now))
-        self._drawn.append(0)
+            self._drawn.append(0)
         await self._mount(self.blocks[-1])
 
     async def _draw_words(self, number: int, part: LiveText) -> None:
+        if self._drawn[number] == len(part.parts):
+            return
         new = part.since(self._drawn[number])
         self._drawn[number] = len(part.parts)
         block = self.blocks[number]
         if new and isinstance(block, ReplyBlock):
             await block.add(new)
+
+    async def _draw_end(self, number: int, part: LiveTool) -> None:
+        block = self.blocks[number]
+        if part.used is not None and not self._drawn[number] and isinstance(block, ToolBlock):
+            self._drawn[number] = True
+            await block.show(use_of_call(part.called, part.used))
+
+
+def _runs(events: Sequence[Event]) -> list[list[Event]]:
+    """The events in order, a call and its result together at the place of the call."""
+    runs: list[list[Event]] = []
+    by_call: dict[str, list[Event]] = {}
+    for event in events:
+        call = call_of(event)
+        if call is not None and call in by_call:
+            by_call[call].append(event)
+            continue
+        runs.append([event])
+        if call is not None:
+            by_call[call] = runs[-1]
+    return runs
+
+
+def _may_become(block: ReplyBlock | ToolBlock, run: Sequence[Event]) -> bool:
+    if isinstance(block, ReplyBlock) or is_reply(run[0]):
+        return isinstance(block, ReplyBlock) and is_reply(run[0])
+    return not block.call or block.call == run[0].meta.get("call")

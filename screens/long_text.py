@@ -22,13 +22,14 @@ class LongText(VerticalGroup):
     LongText > Static { width: 1fr; height: auto; }
     """
 
-    def __init__(self, text: str, *, classes: str | None = None) -> None:
+    def __init__(self, text: str, *, first_lines: int | None = None, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self.text = text
+        self._first_lines = FIRST_LINES if first_lines is None else first_lines
         self._shown = 0
 
     def compose(self) -> ComposeResult:
-        yield self._next_part(FIRST_CHARACTERS, FIRST_LINES)
+        yield self._next_part(FIRST_CHARACTERS, self._first_lines)
         if self._shown < len(self.text):
             yield PressLine(self._what_is_left())
 

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from memory.values import Compaction, Event, MemorySnapshot, RecalledSource, RecallResult
+    from sessions.approvals import Decision
     from sessions.events import SessionEvent, TurnDone
+    from sessions.loop_status import LoopStatus
+    from sessions.mcp_servers.connection import McpStatus
     from sessions.observing.status import LedgerStatus
     from sessions.options import Options
+    from sessions.toolbox import ToolInfo
 
 
 class Spent(Protocol):
@@ -52,7 +56,10 @@ class Row(Protocol):
 
 
 class ChatSession(Protocol):
-    """One open conversation. Every method is called on the event loop that draws the screens."""
+    """One open conversation. Every method is called on the event loop that draws the screens, unless it says so."""
+
+    can_ask: bool
+    """Set to True by whoever shows ``ApprovalWanted`` and answers with ``decide``."""
 
     @property
     def id(self) -> str: ...
@@ -78,7 +85,26 @@ class ChatSession(Protocol):
     def subscribe(self, callback: Callable[[SessionEvent], None]) -> Callable[[], None]:
         """Call ``callback`` with each event until the returned function is called."""
 
-    async def send(self, text: str) -> TurnDone: ...
+    async def send(self, text: str, attachments: Sequence[Path] = ()) -> TurnDone:
+        """Raises an OttoError when nothing was sent, such as for an attachment that cannot be read."""
+
+    async def run_shell(self, command: str) -> Event:
+        """Run what the person typed after ``!``; ``stop`` ends it. The event has the output."""
+
+    def decide(self, approval_id: str, decision: Decision) -> None: ...
+    def tools(self) -> Sequence[ToolInfo]:
+        """Every tool there is, whether it is switched on or not."""
+
+    def servers(self) -> Sequence[McpStatus]:
+        """Every MCP server that is configured."""
+
+    async def switch_tool(self, name_or_group: str, on: bool) -> None: ...
+    def loop(self) -> LoopStatus:
+        """The agent loop of the running turn, else of the last one."""
+
+    def complete_path(self, prefix: str) -> list[str]:
+        """Files and folders that a path after ``@`` may become. Called in a thread: it may read the disk."""
+
     async def retry(self) -> TurnDone: ...
     def stop(self) -> None: ...
     async def snapshot(self) -> MemorySnapshot: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
@@ -9,9 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
+from screens.attached import half_typed
 from screens.commands import suggested
 from screens.draft import Chip, Draft, chip_at, chip_for, deserves_chip, pasted, unshown
 from screens.history import PromptHistory
+from screens.path_list import PathOffer
 from screens.terminal_keys import XTERM_NEWLINE_KEYS
 
 LARGEST_EDITED = 500_000
@@ -33,7 +36,7 @@ class Prompt(TextArea):
         Binding("pagedown", "screen.page_down", "Page down in the transcript", show=False),
         Binding("ctrl+home", "screen.to_start", "To the first turn", show=False),
         Binding("ctrl+end", "screen.to_end", "To the newest turn", show=False),
-        Binding("tab", "complete", "Complete a command or expand a paste", show=False),
+        Binding("tab", "complete", "Complete a command or a path, or expand a paste", show=False),
     ]
 
     class Submitted(Message):
@@ -45,6 +48,9 @@ class Prompt(TextArea):
 
     class NotExpanded(Message):
         """A paste is too long to be edited here, or holds what cannot be shown; it is sent whole all the same."""
+
+    class OfferChanged(Message):
+        """Other paths are offered, or none."""
 
     class ScrolledBeyond(Message):
         """The wheel turned over the prompt, which has nothing to scroll itself."""
@@ -63,8 +69,15 @@ class Prompt(TextArea):
             compact=True,
             placeholder="Write to the model",
         )
+        self.border_title = "shell"
         self.history_of_prompts = PromptHistory()
         self._pastes: dict[int, str] = {}
+        self.offer: PathOffer | None = None
+        """Paths that the one at the cursor may become."""
+        self._declined: tuple[int, int] | None = None
+        """Where a path begins for which the person wants no offer."""
+        self._take_first = False
+        """Tab was pressed before there was an offer."""
 
     # what stands in it
 
@@ -112,15 +125,21 @@ class Prompt(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         # Not priority bindings: those are run at once, before keys that were typed earlier and still wait here.
-        if event.key in ("enter", *NEWLINE_KEYS, *XTERM_NEWLINE_KEYS):
+        offered = self.offer is not None
+        if event.key in ("enter", *NEWLINE_KEYS, *XTERM_NEWLINE_KEYS) or (event.key == "escape" and offered):
             event.stop()
             event.prevent_default()
-            if event.key == "enter":
+            if event.key == "escape":
+                self._decline()
+            elif event.key == "enter":
                 self.action_submit()
             else:
                 self.action_newline()
 
     def action_submit(self) -> None:
+        if self.offer is not None and self.offer.typed == self.half_typed != self.offer.chosen:
+            self.take(self.offer.chosen)
+            return
         row, column = self.cursor_location
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
@@ -135,10 +154,12 @@ class Prompt(TextArea):
         self._insert("\n")
 
     def action_complete(self) -> None:
-        """Complete a slash command, expand the paste under the cursor, or move on to the next widget."""
+        """Complete a slash command or a path, expand the paste under the cursor, or move on to the next widget."""
         commands = suggested(self.text)
         chip = self.chip
-        if commands:
+        if self.half_typed is not None:
+            self._complete_path()
+        elif commands:
             self.load_text(f"/{commands[0].name} ")
             self.move_cursor(self.document.end)
         elif chip is not None:
@@ -147,10 +168,14 @@ class Prompt(TextArea):
             self.screen.focus_next()
 
     def action_cursor_up(self, select: bool = False) -> None:
+        if self._choose(-1):
+            return
         if select or not self._on_first_line or not self._show_from_history(older=True):
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
+        if self._choose(1):
+            return
         if select or not self._on_last_line or not self._show_from_history(older=False):
             super().action_cursor_down(select)
 
@@ -170,6 +195,75 @@ class Prompt(TextArea):
     @property
     def _on_last_line(self) -> bool:
         return self.navigator.is_last_wrapped_line(self.cursor_location)
+
+    # paths
+
+    @property
+    def half_typed(self) -> str | None:
+        """What stands between an ``@`` and the cursor, which may become a path."""
+        row, column = self.cursor_location
+        return half_typed(self.document.get_line(row)[:column]) if self.selection.is_empty else None
+
+    @property
+    def wants_paths(self) -> bool:
+        """Paths should be looked up for ``half_typed``."""
+        return self.half_typed is not None and self._path_begins != self._declined
+
+    def offer_paths(self, typed: str, paths: Sequence[str]) -> None:
+        """These paths were found for ``typed``."""
+        if typed != self.half_typed or not self.wants_paths:
+            return
+        if self._take_first and paths:
+            self.take(paths[0])
+            return
+        self._take_first = False
+        self._offer(PathOffer(typed, paths) if paths else None)
+
+    def withdraw_paths(self) -> None:
+        """There is no path at the cursor any more."""
+        self._declined, self._take_first = None, False
+        self._offer(None)
+
+    def take(self, path: str) -> None:
+        """Put ``path`` in the place of what is typed of it."""
+        from sessions.workspace.mentions import as_mention
+
+        begins = self._path_begins
+        if begins is None:
+            return
+        self._take_first = False
+        mention = as_mention(path)
+        # A folder is gone on with, so that its quote stays open.
+        mention = mention.removesuffix('"') if path.endswith("/") else f"{mention} "
+        self._offer(None)
+        self._insert_between(mention, begins, self.cursor_location)
+
+    def _complete_path(self) -> None:
+        if self.offer is not None and self.offer.typed == self.half_typed:
+            self.take(self.offer.chosen)
+        else:
+            self._take_first = True
+
+    def _choose(self, step: int) -> bool:
+        if self.offer is None:
+            return False
+        self._offer(self.offer.moved(step))
+        return True
+
+    def _decline(self) -> None:
+        self._declined = self._path_begins
+        self._offer(None)
+
+    def _offer(self, offer: PathOffer | None) -> None:
+        if offer != self.offer:
+            self.offer = offer
+            self.post_message(self.OfferChanged())
+
+    @property
+    def _path_begins(self) -> tuple[int, int] | None:
+        typed = self.half_typed
+        row, column = self.cursor_location
+        return None if typed is None else (row, column - len(typed))
 
     # pastes
 
@@ -203,7 +297,10 @@ class Prompt(TextArea):
         self.replace(text, (row, chip.start), (row, chip.end), maintain_selection_offset=False)
 
     def _insert(self, text: str) -> None:
-        result = self.replace(text, *self.selection, maintain_selection_offset=False)
+        self._insert_between(text, *self.selection)
+
+    def _insert_between(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+        result = self.replace(text, start, end, maintain_selection_offset=False)
         self.move_cursor(result.end_location)
 
     def _show_from_history(self, *, older: bool) -> bool:

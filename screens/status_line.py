@@ -5,7 +5,9 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
-from screens.conversation import Conversation, LiveReply
+from screens.conversation import Conversation
+from screens.live_reply import LiveReply
+from screens.wording import counted
 from sessions.display import one_line
 
 BEAT = 0.5
@@ -34,6 +36,10 @@ def status_of(conversation: Conversation | None, idle: str) -> tuple[str, bool]:
 
 def _turn(conversation: Conversation) -> list[str]:
     live = conversation.live
+    if conversation.approvals:
+        return [f"{counted(len(conversation.approvals), 'question')} for you, esc stops"]
+    if conversation.shell is not None:
+        return [f"$ {one_line(conversation.shell, 40)}, esc stops"]
     if live is not None:
         return [f"{_reply(live, conversation.clock())}, esc stops"]
     return ["asking, esc stops"] if conversation.busy else []
@@ -44,6 +50,9 @@ def _reply(live: LiveReply, now: float) -> str:
     model = one_line(live.model, 40)
     if live.thinking:
         return f"{model} is thinking, {seconds}"
+    if live.running:
+        names = dict.fromkeys(one_line(tool.called.name, 30) for tool in live.running)
+        return f"{', '.join(names)} {'works' if len(live.running) == 1 else 'work'}, {seconds}"
     if live.speaking:
         return f"{model} answers, {seconds}"
     return f"waiting {seconds} for {model}"

@@ -13,17 +13,20 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from memory.values import MemorySnapshot
+from memory.values import Event, MemorySnapshot
+from screens.block_list import BlockList
 from screens.blocks import NoticeBlock, Welcome
 from screens.conversation import Conversation
-from screens.event_blocks import Block, block_of
+from screens.event_blocks import Block
 from screens.fold import Fold
 from screens.last_word import LastWord
 from screens.live_drawing import LiveDrawing
 from screens.press_line import PressLine
 from screens.reading_place import ReadingPlace
+from screens.shell_drawing import ShellDrawing
 from screens.transcript_window import FIRST, MOST, PAGE, TranscriptWindow
 from sessions.events import Notice
+from sessions.options import utc_now
 
 DRAWS_A_SECOND = 12
 """Most often that a growing reply is drawn."""
@@ -63,8 +66,9 @@ class Transcript(VerticalScroll, can_focus=True):
         super().__init__(id=id)
         self.conversation: Conversation | None = None
         self._window: TranscriptWindow | None = None
-        self._blocks: list[Block] = []
+        self._blocks = BlockList(utc_now)
         self._drawing: LiveDrawing | None = None
+        self._shell = ShellDrawing()
         self._fold = Fold()
         self._place = ReadingPlace(self)
         self._lock = asyncio.Lock()
@@ -85,6 +89,7 @@ class Transcript(VerticalScroll, can_focus=True):
         """Show this conversation from its end."""
         async with self._lock:
             self.conversation = conversation
+            self._blocks = BlockList(conversation.session.options.now)
             self._last_word = LastWord(conversation)
             self._window = TranscriptWindow(conversation.session)
             self._fold = Fold()
@@ -100,7 +105,9 @@ class Transcript(VerticalScroll, can_focus=True):
         """A request is under way: draw its reply as it comes in."""
         async with self._lock:
             await self._last_word.take_back(self)
-            self._last_word.offer_retry(self._blocks)
+            if self.at_tail and self._drawing is None:
+                await self._catch_up()
+            self._last_word.offer_retry(self._blocks.all)
         self._draw_live()
 
     async def reply_ends(self) -> None:
@@ -111,6 +118,7 @@ class Transcript(VerticalScroll, can_focus=True):
             if drawing is not None:
                 await drawing.draw()
             await self._catch_up(drawing)
+            await self._draw_shell()
             await self._say_last_word()
             if following:
                 await self._shed_oldest()
@@ -118,7 +126,16 @@ class Transcript(VerticalScroll, can_focus=True):
     async def turn_is_over(self) -> None:
         """Nothing is under way any more: offer to ask again if that makes sense."""
         async with self._lock:
+            await self._draw_shell()
             await self._say_last_word()
+
+    async def shell_ends(self) -> None:
+        """A command of the person's has ended: its output stands on the tape."""
+        async with self._lock:
+            with self.app.batch_update():
+                await self._draw_shell()
+                if self.at_tail:
+                    await self._catch_up()
 
     async def say(self, notice: Notice) -> None:
         """Add a sentence from Otto at the end, if it is not there already."""
@@ -131,20 +148,19 @@ class Transcript(VerticalScroll, can_focus=True):
         """Mark where the part begins that the model reads word for word."""
         if self._fold.read_from(snapshot):
             async with self._lock:
-                await self._fold.place(self, self._blocks)
+                await self._fold.place(self, self._blocks.all)
 
     async def jump(self, seq: int) -> bool:
         """Bring an event into sight and mark it, loading around it as needed. False when there is no such event."""
         async with self._lock:
             if self._window is None:
                 return False
-            if self._block(seq) is None:
+            if self._blocks.find(seq) is None:
                 if not await self._window.around(seq):
                     return False
                 await self._rebuild()
         self._stop_following()
-        for block in self._blocks:
-            block.set_class(block.seq == seq, "-found")
+        self._blocks.mark(seq)
         self.call_after_refresh(self._bring_into_sight, seq)
         return True
 
@@ -219,6 +235,7 @@ class Transcript(VerticalScroll, can_focus=True):
         await self._window.to_tail()
         await self._rebuild()
         await self.mount_all([NoticeBlock(notice) for notice in self.conversation.notices[-NOTICES_SHOWN:]])
+        await self._draw_shell()
         await self._say_last_word()
         self.anchor()
         self._draw_live()
@@ -236,12 +253,15 @@ class Transcript(VerticalScroll, can_focus=True):
             return
         self._rebuilding = True
         self._drawing = None
-        self._blocks = self._blocks_for_window()
+        self._shell.forget()
+        self._hold_back()
+        self._blocks.all = []
+        self._blocks.all = await self._made_of(self._window.events)
         self._fold.forget_line()
         with self.app.batch_update():
             await self.remove_children()
-            await self.mount_all([*self._top(), *self._blocks] or [Welcome()])
-            await self._fold.place(self, self._blocks)
+            await self.mount_all([*self._top(), *self._blocks.all] or [Welcome()])
+            await self._fold.place(self, self._blocks.all)
         self.at_tail = self._window.at_tail
         self.call_after_refresh(self._rebuilt)
 
@@ -250,14 +270,17 @@ class Transcript(VerticalScroll, can_focus=True):
 
     def _bring_into_sight(self, seq: int | None) -> None:
         """This event, or the very top, to the top of what is seen."""
-        block = self._block(seq) if seq is not None else None
+        block = self._blocks.find(seq) if seq is not None else None
         self.scroll_to(y=block.virtual_region.y if block is not None else 0, animate=False, immediate=True)
 
-    def _blocks_for_window(self) -> list[Block]:
-        if self._window is None or self.conversation is None:
-            return []
-        now = self.conversation.session.options.now()
-        return [block_of(event, now) for event in self._window.events]
+    async def _made_of(self, events: Sequence[Event]) -> list[Block]:
+        at_tail = self._window is not None and self._window.at_tail
+        return await self._blocks.made_of(events, at_tail=at_tail)
+
+    def _hold_back(self) -> int:
+        """What is on the tape of the reply that comes in is drawn with it, until it is whole. How many events."""
+        live = self.conversation.live if self.conversation is not None else None
+        return 0 if live is None or self._window is None else self._window.hold_back(live.calls)
 
     def _load_older(self) -> None:
         self.run_worker(self._older(), group="window", exit_on_error=False)
@@ -273,24 +296,25 @@ class Transcript(VerticalScroll, can_focus=True):
         async with self._lock:
             if self._window is None or self.conversation is None or self._window.at_start:
                 return
-            now = self.conversation.session.options.now()
-            added = [block_of(event, now) for event in await self._window.older(limit)]
-            if self._blocks and not self.following:
-                self._place.hold(self._blocks[0])
+            added = await self._blocks.made_of(await self._window.older(limit), at_tail=False)
+            if self._blocks.all and not self.following:
+                self._place.hold(self._blocks.all[0])
             with self.app.batch_update():
                 await self._remove(PressLine)
-                self._blocks[:0] = added
+                self._blocks.all[:0] = added
                 await self.mount_all([*self._top(), *added], before=0)
                 await self._shed_newest()
-                await self._fold.place(self, self._blocks)
+                await self._fold.place(self, self._blocks.all)
         self.call_after_refresh(self._place.let_go)
 
     async def _newer(self) -> None:
         async with self._lock:
             if self._window is None or self.conversation is None or self.at_tail:
                 return
-            now = self.conversation.session.options.now()
-            await self._append([block_of(event, now) for event in await self._window.newer()])
+            new = await self._window.newer()
+            held = self._hold_back()
+            new = new[: len(new) - held]
+            await self._append(await self._made_of(new))
             self.at_tail = self._window.at_tail
         if self.at_tail:
             here = self.scroll_y
@@ -303,14 +327,15 @@ class Transcript(VerticalScroll, can_focus=True):
         if self._window is None or self.conversation is None:
             return
         new = await self._window.caught_up()
-        now = self.conversation.session.options.now()
+        if drawing is None:
+            new = new[: len(new) - self._hold_back()]
         if drawing is not None and drawing.fits(new):
-            self._blocks += await drawing.settle(new)
+            self._blocks.all += await drawing.settle(new)
             return
         with self.app.batch_update():
             if drawing is not None:
                 await drawing.remove()
-            await self._append([block_of(event, now) for event in new])
+            await self._append(await self._made_of(new))
 
     async def _append(self, blocks: Sequence[Block]) -> None:
         """Add blocks after the last event; what follows it, such as a reply that comes in, stays below them."""
@@ -318,32 +343,33 @@ class Transcript(VerticalScroll, can_focus=True):
             return
         await self._remove(Welcome)
         with self.app.batch_update():
-            await self.mount_all(blocks, after=self._blocks[-1] if self._blocks else None)
-            self._blocks += blocks
-            await self._fold.place(self, self._blocks)
+            await self.mount_all(blocks, after=self._blocks.all[-1] if self._blocks.all else None)
+            self._blocks.all += blocks
+            await self._fold.place(self, self._blocks.all)
 
     async def _shed_oldest(self) -> None:
         """While the end is followed, what is far above it goes."""
         if self._window is None or len(self._window.events) <= MOST:
             return
-        gone = len(self._window.drop_oldest(FIRST))
+        gone = self._blocks.let_go(self._window.drop_oldest(FIRST))
         with self.app.batch_update():
             await self._remove(PressLine)
-            for block in self._blocks[:gone]:
+            for block in gone:
                 await block.remove()
-            self._blocks = self._blocks[gone:]
             await self.mount_all(self._top(), before=0)
-            await self._fold.place(self, self._blocks)
+            await self._fold.place(self, self._blocks.all)
 
     async def _shed_newest(self) -> None:
         """While older turns are read, what is far below them goes."""
-        if self._window is None or not self._window.drop_newest(MOST):
+        gone = self._window.drop_newest(MOST) if self._window is not None else []
+        if not gone:
             return
-        last = self._blocks[MOST - 1]
-        self._blocks = self._blocks[:MOST]
+        self._blocks.let_go(gone)
+        last = self._blocks.all[-1]
         for widget in self.children[self.children.index(last) + 1 :]:
             await widget.remove()
         self._drawing = None
+        self._shell.forget()
         self.at_tail = False
         self._stop_following()
 
@@ -351,7 +377,11 @@ class Transcript(VerticalScroll, can_focus=True):
 
     async def _say_last_word(self) -> None:
         if self.at_tail and self.conversation is not None:
-            await self._last_word.say(self, self._blocks)
+            await self._last_word.say(self, self._blocks.all)
+
+    async def _draw_shell(self) -> None:
+        if self.conversation is not None and self.at_tail:
+            await self._shell.draw(self, self.conversation.shell)
 
     def _draw_live(self) -> None:
         if self.conversation is not None and self.conversation.live is not None and self.at_tail:
@@ -371,9 +401,6 @@ class Transcript(VerticalScroll, can_focus=True):
             await live.grew.wait()
 
     # pieces
-
-    def _block(self, seq: int) -> Block | None:
-        return next((block for block in self._blocks if block.seq == seq), None)
 
     def _top(self) -> list[Widget]:
         if self._window is None or self._window.at_start:

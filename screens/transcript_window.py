@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from memory.values import Event
 from screens.ports import ChatSession
 
@@ -81,6 +83,21 @@ class TranscriptWindow:
         while not self.at_tail:
             added += await self.newer()
         return added
+
+    def hold_back(self, calls: Collection[str]) -> int:
+        """Let go of the newest events from the first of these calls on; ``caught_up`` brings them again. How many.
+
+        Calls of earlier turns are left alone, whatever ids they have.
+        """
+        first = len(self.events)
+        for number in range(len(self.events) - 1, -1, -1):
+            if self.events[number].role == "user":
+                break
+            if self.events[number].meta.get("call") in calls:
+                first = number
+        held = len(self.events) - first
+        del self.events[first:]
+        return held
 
     def drop_oldest(self, keep: int) -> list[Event]:
         """Let go of all but the newest ``keep``; what went."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -112,12 +113,24 @@ class ChatModel(Protocol):
 
 
 def tool_request(text: str, calls: Sequence[ToolCall]) -> Message:
-    """The model's own message that asked for tools, as the next request must repeat it."""
+    """The model's own message that asked for tools, as the next request must repeat it.
+
+    Every vendor but OpenAI takes arguments as an object only, so broken ones are repeated inside of one.
+    """
     return {
         "role": "assistant",
         "content": text or None,
         "tool_calls": [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _object(call.arguments)}}
             for call in calls
         ],
     }
+
+
+def _object(arguments: str) -> str:
+    """``arguments`` where they are a JSON object, else an object that holds them."""
+    try:
+        whole = isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    return arguments if whole else json.dumps({"not_an_object": arguments}, ensure_ascii=False)

@@ -12,8 +12,7 @@ from threading import Event as Flag
 
 from memory.embeddings import Embedder, EmbedderChoice
 from memory.errors import EmbeddingOnItsWay, EmbeddingUnavailable, OttoError
-from memory.retrieval import recall
-from memory.store import CONVERSATION, MemoryStore
+from memory.store import MemoryStore
 from memory.values import EmbeddingState, RecallResult
 from memory.vector_cache import VectorCache
 from memory.vectors import embedding_state, reembed
@@ -21,6 +20,7 @@ from sessions.embedding_choice import choose, is_local
 from sessions.embedding_spaces import Spaces
 from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
 from sessions.options import Options
+from sessions.recalling import InView, RecallPolicy, recall_everything
 
 CONSENT = (
     "Recall could rank with {model}, since its key is set. No text is sent to it unless you agree: set"
@@ -113,15 +113,12 @@ class EmbeddingWorker:
         self.choose()
 
         def search() -> RecallResult:
-            return recall(
+            return recall_everything(
                 self._store,
-                CONVERSATION,
                 question,
+                RecallPolicy(options.recall_chunks, options.recall_window, options.recall_tokens),
                 embedder=self.ranks_now(),
-                max_chunks=options.recall_chunks,
-                window=options.recall_window,
-                token_budget=options.recall_tokens,
-                left_out=left_out,
+                in_view=InView(left_out),
                 cache=self._cache,
             )
 

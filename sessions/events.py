@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory.values import Compaction, Demotion, Event
+from sessions.approvals import Approval, Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,17 @@ class Thinking:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """The model has called a tool, which is about to run. ``ToolUsed`` with the same ``call`` ends it."""
+
+    call: str
+    """The call's id. Calls of one reply may run at the same time."""
+    name: str
+    arguments: str
+    """JSON as the model wrote it; it may not parse."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolUsed:
     """The model called a tool and has its answer."""
 
@@ -43,6 +55,53 @@ class ToolUsed:
     arguments: str
     summary: str
     """One line: what came of it."""
+    call: str = ""
+    """The id of the ``ToolCalled`` that it ends."""
+    ok: bool = True
+    """Whether the tool did what it was called for."""
+    size: int = 0
+    """Characters of its output."""
+    text: str = ""
+    """The output. It is text from outside: show it with ``displayable``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalWanted:
+    """Something waits for the person's word: answer with ``Session.decide``."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettled:
+    """An approval is no longer wanted."""
+
+    id: str
+    decision: Decision | None
+    """None when it was taken back: the turn was stopped, or the session closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """The oldest tool results of the running loop were rewritten to their one line. The tape has the whole."""
+
+    calls: int
+    """How many results."""
+    chars_before: int
+    """Of the transcript, before and after."""
+    chars_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopChanged:
+    """The agent loop is further: ask ``Session.loop`` again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShellRan:
+    """A command that the person typed has ended; its output is on the tape."""
+
+    event: Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +197,13 @@ SessionEvent = (
     | Waiting
     | Delta
     | Thinking
+    | ToolCalled
     | ToolUsed
+    | ApprovalWanted
+    | ApprovalSettled
+    | Evicted
+    | LoopChanged
+    | ShellRan
     | TurnDone
     | Demoted
     | Compacting

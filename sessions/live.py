@@ -15,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET
 from memory.queue import TieredQueue
 from memory.store import MemoryStore
+from memory.tool_events import is_call, is_of_model
 from memory.values import Event, NewEvent
 from sessions.lock import SessionLock
 from sessions.options import Options
@@ -26,7 +27,9 @@ TARGET_FRACTION = 0.40
 """Of a model's window, what both budgets together may fill (seed 000, "Budget")."""
 
 INTERRUPTED = "interrupted"
-"""Why a reply is partial that was still streaming when its process ended."""
+"""Why a reply is partial that was still streaming when its process ended, and how such a tool call ended."""
+
+INTERRUPTED_CALL = "Otto ended before this call did, so nothing came of it that was kept."
 
 
 class LiveMemory:
@@ -59,6 +62,7 @@ class LiveMemory:
                 auto_compact=False,
             )
             if lock is not None:
+                _answer_interrupted_calls(queue)
                 _keep_interrupted_replies(store, queue)
         except BaseException:
             store.close()
@@ -84,10 +88,9 @@ class LiveMemory:
         """Run ``work`` on the memory's thread without waiting for it."""
         self._thread.submit(work)
 
-    def newest_in_view(self) -> Event | None:
-        """The newest event of the view. Call it with ``run``."""
-        items = self.queue.recent_items
-        return items[-1].event if items else None
+    def newest_message(self) -> Event | None:
+        """What was last said by the person or the model. Call it with ``run``."""
+        return next((item.event for item in reversed(self.queue.recent_items) if item.event.kind == "message"), None)
 
     def was_spoken_to(self) -> bool:
         """Whether the newest turns hold something that the person said. Call it with ``run``."""
@@ -118,6 +121,25 @@ def scaled_budgets(options: Options, window: int | None) -> tuple[int, int]:
         return x, y
     share = min(1.0, TARGET_FRACTION * window / (x + y))
     return max(MIN_X_BUDGET, int(x * share)), max(MIN_Y_BUDGET, int(y * share))
+
+
+def _answer_interrupted_calls(queue: TieredQueue) -> None:
+    """Give calls that a killed process left without one their result. They are of the newest turn."""
+    events = [item.event for item in queue.recent_items if is_of_model(item.event)]
+    answered = {ref for event in events if not is_call(event) for ref in event.refs[:1]}
+    for event in events:
+        if is_call(event) and event.id not in answered:
+            kept = {key: value for key, value in event.meta.items() if key in ("call", "group")}
+            queue.append(
+                NewEvent(
+                    text=INTERRUPTED_CALL,
+                    role="tool",
+                    kind="tool",
+                    source=event.source,
+                    refs=(event.id,),
+                    meta=kept | {"summary": INTERRUPTED, "ok": False},
+                )
+            )
 
 
 def _keep_interrupted_replies(store: MemoryStore, queue: TieredQueue) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from memory import tier_ledger
 from memory.store import CONVERSATION, MemoryStore
+from memory.tool_events import is_call
 from memory.values import Compaction, Event
 from sessions.display import one_line
 from sessions.ids import TITLE_LENGTH, UNTITLED
@@ -75,7 +76,7 @@ def _message(event: Event, rule: str) -> str:
 
 
 def _heading(event: Event) -> str:
-    who = _KINDS.get(event.kind) or _ROLES.get(event.role) or event.role
+    who = "Tool call" if is_call(event) else _KINDS.get(event.kind) or _ROLES.get(event.role) or event.role
     # The person's source is no name; everything else says which model or tool it was.
     source = "" if event.protected else one_line(event.source, 60)
     parts = [f"{who} {source}".strip(), _time(event.t_event)]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memory.budgets import X_BUDGET, Y_BUDGET
 from memory.values import CompactionMode
+from sessions.mcp_servers.settings import McpServer
 
 OFFLINE = "offline"
 
@@ -66,6 +67,28 @@ class LedgerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """Which tools a model may call, and how much (seed 000, "The context tier")."""
+
+    enabled: bool = True
+    """Offer the tools that read the workspace."""
+    max_calls: int = 120
+    """Calls in one turn; then the model must answer without tools."""
+    loop_compact_at: int = 160_000
+    """Characters of tool output in the running transcript at which the oldest results are rewritten to one line."""
+    keep_verbatim: int = 6
+    """The newest results, which are never rewritten."""
+    run_command: bool = False
+    """Offer the tool that runs shell commands. Each one is asked for."""
+    command_timeout: float = 120.0
+    """Seconds after which a command is stopped."""
+    output_cap: int = 200_000
+    """Bytes of one tool's output that are kept: its two ends, with a line that says what is left out."""
+    parallel: int = 8
+    """Calls of one reply that run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """Settings as plain values. ``otto_tui/config.py`` makes one from file, environment and flags."""
 
@@ -110,5 +133,10 @@ class Options:
     recall_chunks: int = 100
     recall_window: int = 2
     recall_tokens: int = 3_000
+    tools: ToolSettings = ToolSettings()
+    mcp: Mapping[str, McpServer] = field(default_factory=dict)
+    """MCP servers by name."""
+    workspace: Path | None = None
+    """The folder that tools may read; None takes the one in which the session began."""
     now: Callable[[], datetime] = utc_now
     """Timezone-aware."""

@@ -7,8 +7,10 @@ to subscribers as typed events (``sessions/events.py``).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.errors import OttoError, StoreReadOnly, UnknownId
 from memory.store import CONVERSATION
@@ -24,15 +26,17 @@ from memory.values import (
     View,
 )
 from sessions import tapes
+from sessions.approvals import Decision
 from sessions.background import Background, ledger_status
 from sessions.chat_model import Message
 from sessions.errors import SessionBusy
-from sessions.events import MemoryChanged, Notice, Said, SessionEvent, TurnDone
+from sessions.events import LoopChanged, MemoryChanged, Notice, Said, SessionEvent, ShellRan, TurnDone
 from sessions.ids import checked_title, new_session_id
 from sessions.index import SessionIndex
 from sessions.listeners import Listeners, Unsubscribe
 from sessions.listing import Listing
 from sessions.live import LiveMemory
+from sessions.loop_status import LoopStatus
 from sessions.models import OpenModel, open_model
 from sessions.observing.status import LedgerStatus, SessionStatus
 from sessions.opening import open_memory
@@ -40,10 +44,15 @@ from sessions.options import Options
 from sessions.remembered_model import remember_model
 from sessions.rows import SessionRow
 from sessions.seats import Seats
+from sessions.tool_use import ToolUse
+from sessions.toolbox import ToolInfo
 from sessions.totals import Totals, totals_of
 from sessions.turn import Turn
 from sessions.turn_taking import TurnTaking
 from sessions.view import SYSTEM_PROMPT, messages_of
+
+if TYPE_CHECKING:
+    from sessions.mcp_servers.connection import McpStatus
 
 
 class Session:
@@ -60,6 +69,7 @@ class Session:
         self._seats = Seats(options, open_model, self.recall)
         self._background: Background | None = None
         self._turns = TurnTaking()
+        self._use = ToolUse(options, row.workspace, self._emit)
         self._last: Event | None = None
         self._listeners = Listeners()
         self._hindrance: str | None = None
@@ -75,7 +85,9 @@ class Session:
         now = options.now()
         id = new_session_id(now, lambda id: tapes.tape_path(options.home, id).exists())
         row = SessionRow(id=id, title="", workspace=workspace, created=now.isoformat())
-        return cls(options, index, row, open_model)
+        session = cls(options, index, row, open_model)
+        session._use.tools.start()
+        return session
 
     @classmethod
     async def open(
@@ -96,6 +108,8 @@ class Session:
         """
         session = cls(options, index, row, open_model)
         await session._open_memory(read_only=read_only)
+        if not session.read_only:
+            session._use.tools.start()
         return session
 
     async def close(self) -> None:
@@ -105,7 +119,10 @@ class Session:
         """
         await self._turns.close()
         async with self._closing:
-            await self._let_memory_go()
+            try:
+                await self._use.tools.close()
+            finally:
+                await self._let_memory_go()
 
     async def drain(self, timeout: float | None = None) -> None:
         """Wait until nothing behind the conversation is left to do, or ``timeout`` seconds have passed."""
@@ -206,20 +223,27 @@ class Session:
 
     # -- talking -----------------------------------------------------------------------------------------------
 
-    async def send(self, text: str) -> TurnDone:
+    async def send(self, text: str, attachments: Sequence[Path] = ()) -> TurnDone:
         """Say ``text`` and have the model answer. The words are on disk before the model sees them.
+
+        Args:
+            attachments: files that are put before the model with the words, as they are now; relative to the workspace.
 
         A model's failure is told in the result, not raised.
 
         Raises:
             SessionBusy: a reply is still coming.
+            AttachmentRefused: a file cannot be attached; nothing was sent.
             StoreReadOnly, StoreUnavailable: the words could not be written.
         """
         self._refuse_reading_only("gone on with")
         with self._turns.under_way():
+            documents = await asyncio.to_thread(self._use.read_attachments, attachments) if attachments else []
             memory = await self._open_memory()
             await memory.run(self._listing.begin, memory.store, text)
             said = await memory.run(memory.queue.append, NewEvent(text=text, role="user", source="person"))
+            for document in documents:
+                await memory.run(memory.queue.append, document)
             self._last = said
             self._emit(Said(said))
             self._emit(MemoryChanged())
@@ -243,8 +267,72 @@ class Session:
         return self._tell_end(done)
 
     def stop(self) -> None:
-        """Stop the turn that is under way. What has come of the reply is kept and marked."""
+        """Stop the turn or the command that is under way. What has come of it is kept and marked."""
         self._turns.stop()
+
+    async def run_shell(self, command: str) -> Event:
+        """Run a command that the person typed, in the session's folder; ``stop`` ends it. The event has the output.
+
+        Raises:
+            SessionBusy: a reply is still coming.
+            CommandFailed: it cannot be started.
+            StoreReadOnly, StoreUnavailable: the output could not be written.
+        """
+        self._refuse_reading_only("gone on with")
+        with self._turns.under_way():
+            stop = asyncio.Event()
+            with self._turns.stopped_by(stop.set):
+                printed = await self._use.run_shell(command, stop)
+            memory = await self._open_memory()
+            await memory.run(self._listing.begin, memory.store, f"!{command}")
+            event = await memory.run(memory.queue.append, printed)
+            await self._record(memory, event)
+            self._poke()
+        self._emit(ShellRan(event))
+        self._emit(MemoryChanged())
+        return event
+
+    # -- tools -------------------------------------------------------------------------------------------------
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody answers ``ApprovalWanted`` with ``decide``; set by whoever shows it."""
+        return self._use.can_ask
+
+    @can_ask.setter
+    def can_ask(self, value: bool) -> None:
+        self._use.can_ask = value
+
+    def decide(self, approval_id: str, decision: Decision) -> None:
+        """Answer an approval. One that does not wait any more is left alone."""
+        self._use.approvals.decide(approval_id, decision)
+
+    def tools(self) -> tuple[ToolInfo, ...]:
+        """Every tool there is, whether it is switched on or not."""
+        return self._use.tools.infos()
+
+    def servers(self) -> tuple[McpStatus, ...]:
+        """Every MCP server that is configured."""
+        return self._use.tools.servers()
+
+    async def switch_tool(self, name_or_group: str, on: bool) -> None:
+        """Switch a tool, or all of a group, from the next turn on. The session remembers it.
+
+        Raises:
+            UnknownId: there is neither.
+        """
+        await self._use.tools.switch(name_or_group, on)
+        if self._memory is not None and not self.read_only:
+            await self._memory.run(self._use.tools.remember, self._memory.store)
+        self._emit(LoopChanged())
+
+    def loop(self) -> LoopStatus:
+        """The agent loop of the running turn, else of the last one."""
+        return self._use.status()
+
+    def complete_path(self, prefix: str) -> list[str]:
+        """Files and folders that a path after ``@`` may become. Call it in a thread: it reads the disk."""
+        return self._use.complete_path(prefix)
 
     # -- remembering -------------------------------------------------------------------------------------------
 
@@ -335,7 +423,8 @@ class Session:
             self._background.make_way()
             embedding = self._background.embedding
             embedding.choose()
-        turn = Turn(memory, self._seats.chat, self.options, self._system_prompt, self._emit, embedding)
+        loop = await self._use.new_loop(memory, embedding)
+        turn = Turn(memory, self._seats.chat, loop, self._system_prompt, self._emit)
         done = await self._turns.run(turn, retry=retry)
         if done.event is not None:
             self._last = done.event
@@ -390,7 +479,8 @@ class Session:
         if hindrance is not None:
             self._emit(Notice(hindrance))
         self.totals = await memory.run(totals_of, memory.store)
-        self._last = await memory.run(memory.newest_in_view)
+        self._last = await memory.run(memory.newest_message)
+        await memory.run(self._use.tools.take_up, memory.store)
         self._background = Background(self.id, memory, self.options, self._seats, self._emit)
         self._poke()
 

@@ -6,39 +6,44 @@ threads that inherit the context (seed 000, "Storage").
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from memory.embeddings import Embedder
 from memory.errors import OttoError, UnknownId
-from memory.retrieval import recall, recall_id
-from memory.store import CONVERSATION, MemoryStore
+from memory.retrieval import recall_id
+from memory.store import MemoryStore
+from memory.tool_events import RECALL_TOOLS
 from memory.vector_cache import VectorCache
 from sessions.chat_model import ToolSpec
 from sessions.recalled_text import recall_text, source_text
+from sessions.recalling import InView, RecallPolicy, recall_everything
+from sessions.toolbox import CallContext, Tool, ToolAnswer, ToolRefused
 
-RECALL_MEMORY = "recall_memory"
+MEMORY_GROUP = "memory"
+
+RECALL_MEMORY, RECALL_ID = RECALL_TOOLS
 
 RECALL_SPEC: ToolSpec = {
     "type": "function",
     "function": {
         "name": RECALL_MEMORY,
         "description": (
-            "Search everything said earlier in this conversation, word for word, including what is no longer in"
-            " view. Ask a question in plain words, with the names, numbers or terms that may occur."
+            "Search everything said earlier in this conversation and all that tools printed in it, word for word,"
+            " including what is no longer in view. Ask a question in plain words, with the names, numbers or terms"
+            " that may occur."
         ),
         "parameters": {
             "type": "object",
-            "properties": {"question": {"type": "string", "description": "What you want to know."}},
+            "properties": {"question": {"type": "string", "minLength": 1, "description": "What you want to know."}},
             "required": ["question"],
         },
     },
 }
-
-RECALL_ID = "recall_id"
 
 RECALL_ID_SPEC: ToolSpec = {
     "type": "function",
@@ -46,26 +51,18 @@ RECALL_ID_SPEC: ToolSpec = {
         "name": RECALL_ID,
         "description": (
             "Look up an id that stands in brackets in this conversation's memory: the exact words behind a note, a"
-            " conclusion or an excerpt, with who said them and when. Use it before an action that rests on such a line."
+            " conclusion, an excerpt or a tool's output, with who said them and when. Use it before an action that"
+            " rests on such a line."
         ),
         "parameters": {
             "type": "object",
-            "properties": {"id": {"type": "string", "description": "The id, as it stands in the brackets."}},
+            "properties": {
+                "id": {"type": "string", "minLength": 1, "description": "The id, as it stands in the brackets."}
+            },
             "required": ["id"],
         },
     },
 }
-
-TOOLS: Sequence[ToolSpec] = (RECALL_SPEC, RECALL_ID_SPEC)
-
-
-@dataclass(frozen=True, slots=True)
-class RecallPolicy:
-    """How much one recall returns."""
-
-    max_chunks: int = 100
-    window: int = 2
-    token_budget: int = 3_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +70,12 @@ class BoundStore:
     """The memory that a tool call reads."""
 
     store: MemoryStore
-    embedder: Embedder | None = None
-    policy: RecallPolicy = RecallPolicy()
-    left_out: tuple[int, ...] = ()
-    """Events that stand raw in Y but not in the view for now."""
+    ranks_now: Callable[[], Embedder | None] | None = None
+    """The model whose vectors the store has; it reads the disk, so it is asked on the tool's own thread."""
+    policy: RecallPolicy = field(default_factory=RecallPolicy)
+    in_view: InView = field(default_factory=InView)
+    narrow: bool = False
+    """The call comes in the middle of a task, which memory must not starve (seed 000, "Two read policies")."""
     cache: VectorCache | None = None
     """The store's vectors, kept between calls."""
 
@@ -85,15 +84,8 @@ _bound: ContextVar[BoundStore | None] = ContextVar("otto_bound_store", default=N
 
 
 @contextmanager
-def bind_store(
-    store: MemoryStore,
-    embedder: Embedder | None = None,
-    policy: RecallPolicy | None = None,
-    left_out: tuple[int, ...] = (),
-    cache: VectorCache | None = None,
-) -> Iterator[BoundStore]:
+def bind_store(bound: BoundStore) -> Iterator[BoundStore]:
     """Let tools called inside read this store."""
-    bound = BoundStore(store, embedder, policy or RecallPolicy(), left_out, cache)
     token = _bound.set(bound)
     try:
         yield bound
@@ -107,16 +99,21 @@ def current_store() -> BoundStore | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What a tool call comes to."""
+class MemoryTool:
+    """A tool that reads the bound store with one text. Implements ``Tool``."""
 
-    text: str
-    """For the model."""
-    summary: str
-    """One line for the person."""
-    refs: tuple[str, ...] = ()
-    """Ids of the events it quotes."""
-    ok: bool = True
+    spec: ToolSpec
+    argument: str
+    answer: Callable[[str], ToolAnswer]
+    group: str = MEMORY_GROUP
+
+    async def call(self, arguments: Mapping[str, Any], context: CallContext) -> ToolAnswer:
+        value = str(arguments[self.argument])
+        if not value.strip():
+            raise ToolRefused(
+                f'The argument "{self.argument}" is empty. Give a JSON object with {self.argument} (string).'
+            )
+        return await asyncio.to_thread(self.answer, value)
 
 
 def recall_memory(question: str) -> str:
@@ -128,38 +125,15 @@ def recall_memory(question: str) -> str:
     return _recalled(question).text
 
 
-def call_tool(name: str, arguments: str) -> ToolAnswer:
-    """Answer a model's call. A call that makes no sense is answered with what was wrong, never raised."""
-    if name not in _ANSWERS:
-        return _refusal(f"There is no tool named {name}. The tools are {' and '.join(_ANSWERS)}.")
-    wanted, answer = _ANSWERS[name]
-    try:
-        given = json.loads(arguments or "{}")
-    except (ValueError, RecursionError):
-        return _refusal(f"The arguments were not valid JSON. Give an object with one string: {wanted}.")
-    value = given.get(wanted) if isinstance(given, dict) else None
-    if not isinstance(value, str) or not value.strip():
-        return _refusal(f'The argument "{wanted}" is missing. Give an object with one string: {wanted}.')
-    try:
-        return answer(value)
-    except UnknownId:
-        return _refusal("Nothing in this conversation has that id. Copy one from the memory, or use recall_memory.")
-    except OttoError as error:
-        return _refusal(f"The memory could not be searched: {error}")
-
-
 def _recalled(question: str) -> ToolAnswer:
     bound = _bound_store()
-    policy = bound.policy
-    result = recall(
+    result = recall_everything(
         bound.store,
-        CONVERSATION,
         question,
-        embedder=bound.embedder,
-        max_chunks=policy.max_chunks,
-        window=policy.window,
-        token_budget=policy.token_budget,
-        left_out=bound.left_out,
+        bound.policy,
+        embedder=bound.ranks_now() if bound.ranks_now is not None else None,
+        narrow=bound.narrow,
+        in_view=bound.in_view,
         cache=bound.cache,
     )
     refs = tuple(dict.fromkeys(item.id for item in result.items))
@@ -169,7 +143,12 @@ def _recalled(question: str) -> ToolAnswer:
 
 def _recalled_by_id(id: str) -> ToolAnswer:
     bound = _bound_store()
-    source = recall_id(bound.store, id.strip().strip("[]"))
+    try:
+        source = recall_id(bound.store, id.strip().strip("[]"))
+    except UnknownId as error:
+        raise ToolRefused(
+            "Nothing in this conversation has that id. Copy one from the memory, or use recall_memory."
+        ) from error
     refs = tuple(event.id for event in source.events)
     many = f"{len(refs)} source{'s' if len(refs) != 1 else ''}"
     return ToolAnswer(source_text(source, bound.policy.token_budget), f"{source.found_as} {source.id}, {many}", refs)
@@ -182,12 +161,8 @@ def _bound_store() -> BoundStore:
     return bound
 
 
-def _refusal(sentence: str) -> ToolAnswer:
-    return ToolAnswer(sentence, sentence, ok=False)
-
-
-_ANSWERS: Mapping[str, tuple[str, Callable[[str], ToolAnswer]]] = {
-    RECALL_MEMORY: ("question", _recalled),
-    RECALL_ID: ("id", _recalled_by_id),
-}
-"""By the tool's name: its one argument, and what answers it."""
+MEMORY_TOOLS: tuple[Tool, ...] = (
+    MemoryTool(RECALL_SPEC, "question", _recalled),
+    MemoryTool(RECALL_ID_SPEC, "id", _recalled_by_id),
+)
+"""The tools of the group ``memory``."""

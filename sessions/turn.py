@@ -1,9 +1,9 @@
-"""One turn: the request, the reply as it streams, the tools it asks for, and what of it goes on the tape."""
+"""One turn: the request, the reply as it streams, rounds of tools in between, and what of it goes on the tape."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -17,18 +17,13 @@ from sessions.chat_model import (
     ReasoningDelta,
     TextDelta,
     ToolCall,
-    tool_request,
+    ToolSpec,
 )
 from sessions.drafts import ReplyInProgress
-from sessions.embedding import EmbeddingWorker
-from sessions.events import Delta, SessionEvent, Thinking, ToolUsed, TurnDone, Waiting
+from sessions.events import Delta, SessionEvent, Thinking, TurnDone, Waiting
 from sessions.live import LiveMemory
-from sessions.options import Options
-from sessions.tools import TOOLS, RecallPolicy, ToolAnswer, bind_store, call_tool
+from sessions.tool_loop import ToolLoop
 from sessions.view import messages_of, without_reply
-
-MOST_ROUNDS = 8
-"""Requests in one turn; the last one is made without tools, so that it must answer."""
 
 STOPPED = "stopped"
 FAILED = "failed"
@@ -43,21 +38,18 @@ class Turn:
         self,
         memory: LiveMemory,
         model: ChatModel,
-        options: Options,
+        loop: ToolLoop,
         system_prompt: str,
         emit: Callable[[SessionEvent], None],
-        embedding: EmbeddingWorker | None = None,
     ) -> None:
         self._memory = memory
         self._model = model
-        self._policy = RecallPolicy(options.recall_chunks, options.recall_window, options.recall_tokens)
+        self._loop = loop
         self._system_prompt = system_prompt
         self._emit = emit
-        self._embedding = embedding
         self._id = new_event_id()
         self._reply = ReplyInProgress(self._save_draft)
         self._finishes: list[Finished] = []
-        self._left_out: tuple[int, ...] = ()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
         self._whole = False
@@ -81,7 +73,10 @@ class Turn:
                 self._stopping = True
                 raise
         finally:
-            done = await self._keep(retry, error)
+            try:
+                await self._loop.end(stopped=self._stopping)
+            finally:
+                done = await self._keep(retry, error)
         return done
 
     def stop(self) -> None:
@@ -92,23 +87,22 @@ class Turn:
 
     async def _converse(self, retry: bool) -> None:
         view = await self._memory.run(self._memory.queue.current_view)
-        self._left_out = tuple(item.event.seq for item in view.left_out)
-        messages = messages_of(without_reply(view) if retry else view, self._system_prompt)
-        for round in range(MOST_ROUNDS):
+        left_out = tuple(item.event.seq for item in view.left_out)
+        self._loop.begin(messages_of(without_reply(view) if retry else view, self._system_prompt), left_out)
+        while True:
             self._emit(Waiting(self._model.name))
-            calls, text = await self._ask(messages, may_call=round < MOST_ROUNDS - 1)
-            if not calls:
+            messages, tools = self._loop.next_request()
+            calls, text = await self._ask(messages, tools)
+            # A model may call tools that it was not offered.
+            if not calls or not self._loop.may_call:
                 return
-            messages.append(tool_request(text, calls))
-            for call in calls:
-                answer = await self._call(call)
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": answer.text})
+            await self._loop.run(text, calls)
 
-    async def _ask(self, messages: list[Message], *, may_call: bool) -> tuple[list[ToolCall], str]:
+    async def _ask(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[list[ToolCall], str]:
         calls: list[ToolCall] = []
         text = ""
         # Closed here, so that a stream that is left early lets its connection go at once.
-        async with aclosing(self._model.stream(messages, TOOLS if may_call else [])) as stream:
+        async with aclosing(self._model.stream(messages, tools)) as stream:
             async for piece in stream:
                 if isinstance(piece, TextDelta):
                     if not text:
@@ -132,29 +126,6 @@ class Turn:
     def _take(self, text: str) -> None:
         self._reply.add(text)
         self._emit(Delta(text))
-
-    async def _call(self, call: ToolCall) -> ToolAnswer:
-        answer = await asyncio.to_thread(self._answer, call)
-        await self._memory.run(
-            self._memory.queue.append,
-            NewEvent(
-                text=call.arguments,
-                role="tool",
-                kind="note",
-                source=call.name,
-                refs=answer.refs,
-                meta={"summary": answer.summary},
-            ),
-        )
-        self._emit(ToolUsed(call.name, call.arguments, answer.summary))
-        return answer
-
-    def _answer(self, call: ToolCall) -> ToolAnswer:
-        embedder, cache = None, None
-        if self._embedding is not None:
-            embedder, cache = self._embedding.ranks_now(), self._embedding.cache
-        with bind_store(self._memory.store, embedder, self._policy, self._left_out, cache):
-            return call_tool(call.name, call.arguments)
 
     def _save_draft(self, text: str) -> None:
         self._memory.run_soon(lambda: self._memory.store.save_draft(self._id, self._model.name, text))

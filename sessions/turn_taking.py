@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from memory.errors import StoreUnavailable
@@ -18,7 +18,7 @@ class TurnTaking:
     def __init__(self) -> None:
         self._idle = asyncio.Event()
         self._idle.set()
-        self._turn: Turn | None = None
+        self._stop_it: Callable[[], None] | None = None
         self._stopped = False
         self._closed = False
 
@@ -52,19 +52,25 @@ class TurnTaking:
 
     async def run(self, turn: Turn, *, retry: bool) -> TurnDone:
         """Run ``turn``. If ``stop`` was called since the turn got under way, no model is asked."""
-        self._turn = turn
-        if self._stopped:
-            turn.stop()
-        try:
+        with self.stopped_by(turn.stop):
             return await turn.run(retry=retry)
+
+    @contextmanager
+    def stopped_by(self, stop_it: Callable[[], None]) -> Iterator[None]:
+        """Have ``stop`` end what goes on inside by calling ``stop_it``; at once where it was called before."""
+        self._stop_it = stop_it
+        if self._stopped:
+            stop_it()
+        try:
+            yield
         finally:
-            self._turn = None
+            self._stop_it = None
 
     def stop(self) -> None:
-        """End the turn that is under way as soon as possible."""
+        """End what is under way as soon as possible."""
         self._stopped = True
-        if self._turn is not None:
-            self._turn.stop()
+        if self._stop_it is not None:
+            self._stop_it()
 
     async def close(self) -> None:
         """Let nobody begin any more; return when what was under way is stopped and kept."""

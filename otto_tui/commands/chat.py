@@ -29,12 +29,13 @@ def command(
 
     At a terminal and without a PROMPT it is a conversation: a line is sent with Enter, a line that ends in a
     backslash goes on in the next, an empty line tries a failed turn again, Ctrl-D ends. Ctrl-C stops a reply and ends;
-    what had come is kept.
+    what had come is kept. A line such as !git diff runs that command, and the model reads what it printed. A file named
+    as @notes.txt goes along with the words.
     """
     from otto_tui.chat_loop import Chat
     from otto_tui.chat_output import ChatOutput, JsonOutput, PlainOutput
     from otto_tui.prepared import prepare
-    from otto_tui.prompt_input import one_shot_prompt
+    from otto_tui.prompt_input import one_shot_prompt, whole_text
     from otto_tui.terminal import say_notices
 
     text, wrong = one_shot_prompt(prompt)
@@ -42,5 +43,5 @@ def command(
     say_notices([*prepared.notices, *([wrong] if wrong else [])])
     output: ChatOutput = JsonOutput() if as_json else PlainOutput(raw=raw, talkative=text is None)
     chat = Chat(prepared, output, session_id=session, labels=not as_json)
-    code = asyncio.run(chat.talk() if text is None else chat.ask(text))
+    code = asyncio.run(chat.talk() if text is None else chat.ask(text, whole_text(" ".join(prompt))))
     ctx.exit(code)

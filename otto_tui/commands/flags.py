@@ -17,6 +17,7 @@ SETTING_OF_FLAG = {
     "api_base": "model.api_base",
     "system_prompt": "model.system_prompt",
     "theme": "ui.theme",
+    "allow_commands": "tools.run_command",
 }
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -50,6 +51,12 @@ def model_options(command: _Command) -> _Command:
 
 def conversation_options(command: _Command) -> _Command:
     """Everything about a conversation that goes for the screen and the plain chat alike."""
+    command = click.option(
+        "--allow-commands",
+        is_flag=True,
+        default=None,
+        help="Let the model run shell commands. You are asked before each one.",
+    )(command)
     return model_options(budget_options(command))
 
 

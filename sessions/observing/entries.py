@@ -10,6 +10,7 @@ from memory.excerpt import both_ends
 from memory.ids import content_id
 from memory.store import MemoryStore
 from memory.tokens import count_tokens
+from memory.tool_events import HELD_TOKENS, is_call, is_of_model, is_recalled, stands_whole, stub
 from memory.values import MAIN_THREAD, TIERED_KINDS, Event
 from sessions.display import one_line
 
@@ -46,12 +47,12 @@ def next_chunk(store: MemoryStore, after: int, max_tokens: int) -> Chunk:
     tokens = 0
     for event in _source_events(store, after):
         label = _label(event)
-        block = _block(label, event, event.text)
+        block = _block(label, event, _told(event))
         cost = count_tokens(block) + 1
         if tokens + cost > max_tokens:
             if entries:
                 return Chunk("\n\n".join(blocks), entries, tokens, to_the_end=False)
-            block = _shortened(label, event, max_tokens)
+            block = _shortened(label, event, _told(event), max_tokens)
             cost = count_tokens(block) + 1
         blocks.append(block)
         entries[label] = event
@@ -60,20 +61,25 @@ def next_chunk(store: MemoryStore, after: int, max_tokens: int) -> Chunk:
 
 
 def _source_events(store: MemoryStore, after: int) -> Iterator[Event]:
-    """What was said, printed or put before the model, oldest first; never notes, so nothing that recall brought."""
+    """What was said, printed or put before the model, oldest first; nothing that recall brought."""
     while page := store.events(after=after, kinds=TIERED_KINDS, limit=_PAGE):
-        yield from (event for event in page if event.thread == MAIN_THREAD)
+        yield from (event for event in page if event.thread == MAIN_THREAD and not is_recalled(event))
         after = page[-1].seq
 
 
-def _shortened(label: str, event: Event, max_tokens: int) -> str:
+def _told(event: Event) -> str:
+    """The event's text; of a tool's long output the one line that the conversation goes on with."""
+    return stub(event) if is_of_model(event) and not stands_whole(event, HELD_TOKENS) else event.text
+
+
+def _shortened(label: str, event: Event, whole: str, max_tokens: int) -> str:
     room = max_tokens
     while True:
-        spans = both_ends(event.text, max(2, room))
+        spans = both_ends(whole, max(2, room))
         (_, head), (tail, _) = spans[0], spans[-1]
         left_out = max(0, tail - head) if len(spans) > 1 else 0
-        text = f"{event.text[:head]}\n[{left_out:,} characters in the middle are left out here]\n{event.text[tail:]}"
-        block = _block(label, event, text if left_out else event.text)
+        text = f"{whole[:head]}\n[{left_out:,} characters in the middle are left out here]\n{whole[tail:]}"
+        block = _block(label, event, text if left_out else whole)
         cost = count_tokens(block) + 1
         if cost <= max_tokens or room <= 2:
             return block
@@ -90,6 +96,8 @@ def _block(label: str, event: Event, text: str) -> str:
 
 def _speaker(event: Event) -> str:
     source = one_line(event.source, 60)
+    if is_call(event):
+        return f"call of the tool {source}"
     if event.kind == "tool":
         return f"output of the tool {source}"
     if event.kind == "document":

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.app_timing import keystrokes, resume, running
+from benchmarks.context_tier import predicted_cuts
+from benchmarks.context_tier import run as tool_turn
 from benchmarks.first_paint import BARE, OTTO, Program, first_paint
 from benchmarks.long_sessions import make_session
 from benchmarks.ratios import ratio, tell
@@ -73,3 +75,23 @@ async def test_the_way_to_the_model_is_timed_beside_an_observer_that_hangs_and_a
     beside, alone = await enter_times(tmp_path, 4)
     assert len(beside) == len(alone) == 4
     assert min(beside + alone) > 0
+
+
+async def test_a_tool_heavy_turn_is_measured_as_its_vendor_sees_it(tmp_path: Path) -> None:
+    (tmp_path / "on").mkdir()
+    (tmp_path / "off").mkdir()
+    cut = await tool_turn(tmp_path / "on", 10, 20_000, eviction=True)
+    whole = await tool_turn(tmp_path / "off", 10, 20_000, eviction=False)
+    assert cut.requests == 11
+    assert cut.breaks == cut.predicted == cut.counted > 0
+    assert (whole.requests, whole.breaks, whole.predicted, whole.counted) == (11, 0, 0, 0)
+    assert cut.sizes[-1].printed == whole.sizes[-1].printed > 200_000
+    assert cut.sizes[-1].bytes < 160_000 < whole.sizes[-1].bytes
+    assert cut.kept < whole.kept < 1
+    assert 0.5 < whole.identical < 1
+
+
+def test_the_chunky_rule_cuts_when_the_threshold_is_passed_anew() -> None:
+    assert predicted_cuts([20] * 120, 160, 6) == 38
+    assert predicted_cuts([4] * 120, 160, 6) == 3
+    assert predicted_cuts([20] * 120, 10**9, 6) == 0

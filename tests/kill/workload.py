@@ -16,6 +16,7 @@ from memory.ledger_fold import read_state
 from memory.observations import Observation, record_drops, record_observations, record_reflections
 from memory.queue import TieredQueue
 from memory.store import CONVERSATION, MemoryStore
+from memory.values import NewEvent
 from memory.vectors import embed_waiting, reembed
 from tests.memory.conversations import answered, said
 from tests.memory.embedders import TinyEmbedder
@@ -27,6 +28,7 @@ Y_BUDGET = 500
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
+CALL_EVERY = 5
 NOTE_EVERY = 3
 EMBED_EVERY = 4
 REEMBED_EVERY = 15
@@ -64,6 +66,9 @@ def _steps() -> Iterator[Step]:
     model = FIRST_MODEL
     for turn in range(TURNS):
         yield Step(f"say q{turn}", partial(_say, turn=turn))
+        if turn % CALL_EVERY == 1:
+            yield Step(f"say c{turn}", partial(_call, turn=turn))
+            yield Step(f"say r{turn}", partial(_result, turn=turn))
         yield Step(f"draft {turn}", partial(_draft, turn=turn))
         yield Step(f"say a{turn}", partial(_answer, turn=turn))
         if turn % NOTE_EVERY == NOTE_EVERY - 1:
@@ -80,6 +85,22 @@ def _steps() -> Iterator[Step]:
 
 def _say(queue: TieredQueue, turn: int) -> None:
     queue.append(said(turn, f"Question {turn}: {'please ' * (turn % 7)}keep port {4000 + turn} free."))
+
+
+def _call(queue: TieredQueue, turn: int) -> None:
+    meta = {"call": f"call-{turn}", "round": 1, "group": "workspace"}
+    arguments = f'{{"path": "ports/{turn}.txt"}}'
+    queue.append(NewEvent(id=f"c{turn}", text=arguments, role="assistant", kind="tool", source="read_file", meta=meta))
+
+
+def _result(queue: TieredQueue, turn: int) -> None:
+    """Long enough to stand as its line."""
+    meta = {"call": f"call-{turn}", "summary": f"read the ports of turn {turn}", "ok": True, "group": "workspace"}
+    text = f"port {4000 + turn} is taken by service {turn}\n" * 60
+    new = NewEvent(
+        id=f"r{turn}", text=text, role="tool", kind="tool", source="read_file", refs=(f"c{turn}",), meta=meta
+    )
+    queue.append(new)
 
 
 def _draft(queue: TieredQueue, turn: int) -> None:

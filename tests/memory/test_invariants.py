@@ -105,6 +105,16 @@ class Memory(RuleBasedStateMachine):
     def something_else_is_put_down(self, text: str, kind: str) -> None:
         self._append(NewEvent(text=text, role="tool", source="ls", kind=kind))
 
+    @rule(text=TEXTS, arguments=TEXTS, summary=st.one_of(st.none(), TEXTS), tool=st.sampled_from(["recall_id", "ls"]))
+    def the_model_calls_a_tool(self, text: str, arguments: str, summary: str | None, tool: str) -> None:
+        """Without a summary the call gets no answer."""
+        call = f"e{len(self.written)}"
+        meta = {"call": call, "round": 1}
+        self._append(NewEvent(text=arguments, role="assistant", source=tool, kind="tool", meta=meta))
+        if summary is not None:
+            meta = {"call": call, "summary": summary}
+            self._append(NewEvent(text=text, role="tool", source=tool, kind="tool", refs=(call,), meta=meta))
+
     @rule(count=st.integers(2, 6), words=st.integers(1, 40))
     def some_turns_pass(self, count: int, words: int) -> None:
         for number in range(count):

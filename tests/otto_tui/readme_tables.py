@@ -16,6 +16,12 @@ import click
 from otto_tui import settings
 from otto_tui.cli import COMMANDS, cli
 
+BY_NAME: dict[str, tuple[type, str]] = {
+    "providers": (settings.ProviderSettings, "providers.NAME"),
+    "mcp": (settings.McpServerSettings, "mcp.servers.NAME"),
+}
+"""Sections that hold others under names of the person's own."""
+
 
 def option_tables() -> dict[str, str]:
     """A table of the options of ``otto`` and of each command that has some, by name."""
@@ -34,9 +40,8 @@ def settings_table() -> str:
     """Every setting: its key, its variable, its default, and what it does."""
     lines = ["| setting | in the environment | default | |", "|---|---|---|---|"]
     for section in fields(settings.Settings):
-        named = section.name == "providers"
-        one = settings.ProviderSettings if named else type(getattr(settings.Settings(), section.name))
-        prefix = "providers.NAME" if named else section.name
+        one, prefix = BY_NAME.get(section.name, (None, section.name))
+        one = one or type(getattr(settings.Settings(), section.name))
         for setting, says in zip(fields(one), _attribute_docs(one), strict=True):
             path = f"{prefix}.{setting.name}"
             variable = "OTTO_" + path.replace(".", "__").upper()

@@ -130,6 +130,8 @@ def test_tools_and_compactions_come_before_the_last_line(tmp_path: Path, vendor:
     tools = [line for line in found if line["type"] == "tool"]
     assert [tool["name"] for tool in tools] == ["recall_memory"]
     assert json.loads(tools[0]["arguments"]) == {"question": "What did prompt 0 say?"}
+    assert tools[0]["ok"] is True
+    assert tools[0]["size"] > 0
     assert found[-1]["text"] == "It said little."
 
 
@@ -309,6 +311,56 @@ def test_two_at_once(tmp_path: Path, vendor: LoopbackVendor) -> None:
     assert [row["turns"] for row in sessions(tmp_path)] == [2]
 
 
+def test_the_model_reads_files_of_the_folder(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.use_tool("read_file", path="pyproject.toml")
+    vendor.say("It is called otto-tui.")
+    found = lines(ask("what is it called?", "--json", home=tmp_path, vendor=vendor))
+    (tool,) = [line for line in found if line["type"] == "tool"]
+    assert (tool["name"], tool["ok"]) == ("read_file", True)
+    assert 'name = "otto-tui"' in vendor.chats[1].chat.messages[-1].text
+    assert found[-1]["text"] == "It is called otto-tui."
+
+
+def test_files_that_are_named_go_along(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("The harbour opens at six.")
+    vendor.say("At six.")
+    done = ask(f"when? @{note}", home=tmp_path / "home", vendor=vendor)
+    assert done.returncode == 0
+    assert f"Attached {note}.".encode() in done.stderr
+    assert "The harbour opens at six." in vendor.chats[0].chat.prompt
+    gone = ask(f"when? @{note}.gone", home=tmp_path / "other", vendor=vendor)
+    assert gone.returncode == 1
+    assert b"There is no file" in gone.stderr
+    assert len(vendor.chats) == 1
+
+
+def test_what_is_piped_in_names_no_files_and_runs_no_commands(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.say("Odd.")
+    piped = f"!touch {tmp_path}/ran\n@/etc/hostname\n".encode()
+    assert ask(home=tmp_path / "home", vendor=vendor, stdin=piped).returncode == 0
+    assert vendor.chats[0].chat.prompt == piped.decode().rstrip()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_in_a_pipe_no_command_runs_and_it_is_said_how_one_can(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.use_tool("run_command", command=f"touch {tmp_path}/ran")
+    vendor.say("Then not.")
+    done = ask("run it", "--allow-commands", home=tmp_path / "home", vendor=vendor)
+    assert done.stdout == b"Then not.\n"
+    assert done.stderr.count(b"nobody can be asked in a pipe") == 1
+    assert b"otto chat --allow-commands" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_commands_are_not_offered_unless_they_are_switched_on(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.use_tool("run_command", command=f"touch {tmp_path}/ran")
+    vendor.say("Then not.")
+    ask("run it", home=tmp_path / "home", vendor=vendor)
+    assert "There is no tool named run_command" in vendor.chats[1].chat.messages[-1].text
+    assert not (tmp_path / "ran").exists()
+
+
 # -- a conversation at a terminal ------------------------------------------------------------------------------------
 
 
@@ -360,3 +412,60 @@ def test_leaving_at_once_leaves_nothing(tmp_path: Path, vendor: LoopbackVendor) 
     assert "Go on with" not in seen
     assert code == 0
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(("answer", "ran"), [("y", True), ("n", False)])
+def test_a_command_is_asked_for(tmp_path: Path, vendor: LoopbackVendor, answer: str, ran: bool) -> None:
+    vendor.use_tool("run_command", command="echo gauge-$((40 + 2))")
+    vendor.say("So it is.")
+    seen, code = talk(
+        ["chat", "--allow-commands"],
+        [("You: ", "run it\n"), ("n never: ", "what?\n"), ("n never: ", f"{answer}\n"), ("You: ", "\x04")],
+        home=tmp_path,
+        vendor=vendor,
+    )
+    assert code == 0
+    assert "    echo gauge-$((40 + 2))\n" in seen
+    assert ("gauge-42" in vendor.chats[1].chat.messages[-1].text) == ran
+    assert ("Used run_command: " in seen) == ran
+    assert ("Failed with run_command: " in seen) != ran
+
+
+def test_always_is_remembered_for_commands_that_begin_alike(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.use_tool("run_command", command="git status")
+    vendor.say("Clean.")
+    typed = [("You: ", "run it\n"), ("a always for git status", "a\n"), ("You: ", "\x04")]
+    talk(["chat", "--allow-commands"], typed, home=tmp_path, vendor=vendor)
+    vendor.use_tool("run_command", command="git status --short")
+    vendor.say("Clean still.")
+    done = ask("again", "--allow-commands", home=tmp_path, vendor=vendor)
+    assert done.stdout == b"Clean still.\n"
+    assert b"nobody can be asked" not in done.stderr
+    assert "not run" not in vendor.chats[3].chat.messages[-1].text
+
+
+def test_a_line_with_an_exclamation_mark_runs_and_the_model_reads_it(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.say("Forty-two.")
+    seen, code = talk(
+        ["chat"],
+        [("You: ", "!echo gauge-$((40 + 2))\n"), ("gauge-42", "what is it?\n"), ("You: ", "\x04")],
+        home=tmp_path,
+        vendor=vendor,
+    )
+    assert code == 0
+    assert "gauge-42\n" in seen
+    assert "echo gauge-$((40 + 2))]\ngauge-42" in vendor.chats[0].chat.prompt
+    assert len(vendor.chats) == 1
+
+
+def test_a_file_that_is_not_there_is_said_and_the_talk_goes_on(tmp_path: Path, vendor: LoopbackVendor) -> None:
+    vendor.say("Hello.")
+    seen, code = talk(
+        ["chat"],
+        [("You: ", "see @./no-such-file\n"), ("so nothing was sent", "hi\n"), ("You: ", "\x04")],
+        home=tmp_path,
+        vendor=vendor,
+    )
+    assert code == 0
+    assert "Error: There is no file ./no-such-file, so nothing was sent." in seen
+    assert [request.chat.prompt for request in vendor.chats] == ["hi"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import sys
@@ -99,6 +100,29 @@ async def test_a_backslash_goes_on_in_the_next_line() -> None:
 async def test_characters_that_arrive_in_halves() -> None:
     assert await typed("日".encode()[:1], "日".encode()[1:] + b"\n") == ["日"]
     assert await typed(b"\xff\n") == ["\ufffd"]
+
+
+async def test_an_answer_is_what_is_typed_after_the_question() -> None:
+    reader, writer = os.pipe()
+    try:
+        with TypedLines(reader) as lines:
+            os.write(writer, b"typed ahead\n")
+            assert await lines.next() == "typed ahead"
+            os.write(writer, b"also ahead\n")
+            while lines._lines.empty():
+                await asyncio.sleep(0)
+            asking = asyncio.create_task(lines.answer())
+            await asyncio.sleep(0)
+            os.write(writer, b"y\nnext prompt\n")
+            assert await asking == "y"
+            assert [await lines.next(), await lines.next()] == ["also ahead", "next prompt"]
+            asking = asyncio.create_task(lines.answer())
+            await asyncio.sleep(0)
+            os.close(writer)
+            assert await asking is None
+            assert await lines.next() is None
+    finally:
+        os.close(reader)
 
 
 def test_a_pipe_that_stays_silent_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:

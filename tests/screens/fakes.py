@@ -24,16 +24,37 @@ from memory.values import (
     RecallItem,
     RecallResult,
 )
+from sessions.approvals import Approval, Decision
 from sessions.background import ledger_status
-from sessions.events import Compacted, Delta, MemoryChanged, Notice, Said, SessionEvent, ToolUsed, TurnDone, Waiting
+from sessions.events import (
+    ApprovalSettled,
+    ApprovalWanted,
+    Compacted,
+    Delta,
+    MemoryChanged,
+    Notice,
+    Said,
+    SessionEvent,
+    ShellRan,
+    ToolCalled,
+    ToolUsed,
+    TurnDone,
+    Waiting,
+)
+from sessions.loop_status import LoopStatus
+from sessions.mcp_servers.connection import McpStatus
 from sessions.observing.status import LedgerStatus
 from sessions.options import Options
+from sessions.toolbox import ToolInfo
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 NOW = datetime(2026, 3, 9, 15, 30, tzinfo=UTC)
 
 Step = str | SessionEvent | asyncio.Event
-"""A piece of a scripted reply: text that streams, any other event, or a gate that must be set to go on."""
+"""A piece of a scripted reply: text that streams, any other event, or a gate that must be set to go on.
+
+A ``ToolCalled`` and the ``ToolUsed`` of the same call go on the tape as well; an ``ApprovalWanted`` waits for the word.
+"""
 
 
 @dataclass
@@ -135,6 +156,20 @@ class FakeSession:
         self.next_failure: OttoError | None = None
         """Raised, once, by the next call that can fail."""
         self.sent: list[str] = []
+        self.can_ask = False
+        self.attached: list[tuple[Path, ...]] = []
+        """The files of each prompt that had some."""
+        self.scripted_tools: list[ToolInfo] = []
+        self.scripted_servers: list[McpStatus] = []
+        self.scripted_loop = LoopStatus()
+        self.scripted_paths: list[str] = []
+        """What a path may become; those that begin like it are offered."""
+        self.shell_prints: deque[tuple[str, int]] = deque()
+        """What the next commands of the person's print, and their exit codes."""
+        self.shell_gate: asyncio.Event | None = None
+        """Must be set for a command to end."""
+        self.decided: list[tuple[str, Decision]] = []
+        self._asked: dict[str, asyncio.Future[Decision]] = {}
         self.calls: list[tuple[str, Any]] = []
         self.closed = False
         self._stop = asyncio.Event()
@@ -156,13 +191,72 @@ class FakeSession:
 
     # turns
 
-    async def send(self, text: str) -> TurnDone:
+    async def send(self, text: str, attachments: Sequence[Path] = ()) -> TurnDone:
         self._raise_scripted()
         self.sent.append(text)
         said = self._write("user", text)
+        if attachments:
+            self.attached.append(tuple(attachments))
+        for path in attachments:
+            self._write("user", f"All of {path.name}.", kind="document", source=path.name)
         self.busy = True
         self.emit(Said(said))
         return await self._answer()
+
+    async def run_shell(self, command: str) -> Event:
+        self._raise_scripted()
+        self.calls.append(("run_shell", command))
+        self._stop.clear()
+        stopped = self.shell_gate is not None and await self._wait_for(self.shell_gate)
+        text, exit = self.shell_prints.popleft() if self.shell_prints else ("", 0)
+        meta = {"by": "person", "command": command, "exit": exit, "ok": exit == 0, "summary": f"exit {exit}"}
+        if stopped:
+            text, meta = "Stopped by the person.", {**meta, "exit": None, "ok": False}
+        ran = self._write("tool", text, kind="tool", source="shell", meta=meta)
+        self.emit(ShellRan(ran))
+        return ran
+
+    def ask(self, approval: Approval) -> asyncio.Future[Decision]:
+        """Ask the person, as a tool does."""
+        self._asked[approval.id] = asyncio.get_running_loop().create_future()
+        self.emit(ApprovalWanted(approval))
+        return self._asked[approval.id]
+
+    def decide(self, approval_id: str, decision: Decision) -> None:
+        self.decided.append((approval_id, decision))
+        self._asked.pop(approval_id).set_result(decision)
+        self.emit(ApprovalSettled(approval_id, decision))
+
+    def take_back(self, approval_id: str) -> None:
+        """What asked is gone."""
+        self._asked.pop(approval_id).cancel()
+        self.emit(ApprovalSettled(approval_id, None))
+
+    def tools(self) -> Sequence[ToolInfo]:
+        return tuple(self.scripted_tools)
+
+    def servers(self) -> Sequence[McpStatus]:
+        return tuple(self.scripted_servers)
+
+    async def switch_tool(self, name_or_group: str, on: bool) -> None:
+        self._raise_scripted()
+        self.calls.append(("switch_tool", (name_or_group, on)))
+        self.scripted_tools = [
+            replace(tool, enabled=on) if name_or_group in (tool.name, tool.group) else tool
+            for tool in self.scripted_tools
+        ]
+        self.scripted_servers = [
+            replace(status, state="running" if on else "off")
+            if name_or_group == f"mcp:{status.server.name}"
+            else status
+            for status in self.scripted_servers
+        ]
+
+    def loop(self) -> LoopStatus:
+        return self.scripted_loop
+
+    def complete_path(self, prefix: str) -> list[str]:
+        return [path for path in self.scripted_paths if path.startswith(prefix)]
 
     async def retry(self) -> TurnDone:
         self._raise_scripted()
@@ -188,14 +282,30 @@ class FakeSession:
                 self.emit(Delta(step))
                 await asyncio.sleep(0)
             else:
-                if isinstance(step, ToolUsed):
-                    used = {"kind": "note", "source": step.name, "meta": {"summary": step.summary}}
-                    self._write("tool", step.arguments, **used)
-                self.emit(step)
+                stopped = await self._step(step)
             if stopped or self._stop.is_set():
                 stopped = True
                 break
         return self._finish(text, reply, stopped)
+
+    async def _step(self, step: SessionEvent) -> bool:
+        """True when the person stopped the reply meanwhile."""
+        if isinstance(step, ApprovalWanted):
+            answer = self.ask(step.approval)
+            answered = asyncio.Event()
+            answer.add_done_callback(lambda answer: answered.set())
+            if await self._wait_for(answered) and not answer.done():
+                self.take_back(step.approval.id)
+            return self._stop.is_set()
+        if isinstance(step, ToolCalled):
+            meta = {"call": step.call, "round": 1}
+            self._write("assistant", step.arguments, kind="tool", source=step.name, meta=meta)
+        elif isinstance(step, ToolUsed):
+            call = next(e for e in reversed(self.tape) if e.role == "assistant" and e.meta.get("call") == step.call)
+            ended = {"call": step.call, "summary": step.summary, "ok": step.ok, "seconds": 0.4}
+            self._write("tool", step.text, kind="tool", source=step.name, refs=(call.id,), meta=ended)
+        self.emit(step)
+        return False
 
     async def _wait_for(self, gate: asyncio.Event) -> bool:
         """True when the person stopped the reply before the gate opened."""
@@ -264,7 +374,7 @@ class FakeSession:
 
     @property
     def _tiered(self) -> list[Event]:
-        return [event for event in self.tape if event.kind != "note"]
+        return [event for event in self.tape if event.kind not in ("note", "tool")]
 
     @property
     def _folded(self) -> bool:

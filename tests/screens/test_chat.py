@@ -6,12 +6,13 @@ import asyncio
 from pathlib import Path
 
 from memory.errors import StoreUnavailable
-from screens.blocks import FailureBlock, FoldLine, NoticeBlock, SaidBlock, ToolBlock
+from screens.blocks import FailureBlock, FoldLine, NoticeBlock, SaidBlock
 from screens.draft import Draft
 from screens.header import ChatHeader
 from screens.reply_block import ReplyBlock
 from screens.status_line import StatusLine
-from sessions.events import Compacting, Notice, Thinking, ToolUsed
+from screens.tool_block import ToolBlock
+from sessions.events import Compacting, Notice, Thinking, ToolCalled, ToolUsed
 from tests.screens.chat_stage import MIDDLE, chat_of, chatting, screen_text, settled, until
 from tests.screens.fakes import FakeSession, Reply, conversation, event
 
@@ -79,8 +80,9 @@ async def test_retry_is_a_press_of_the_line_under_the_failure_too(tmp_path: Path
 
 async def test_a_tool_is_one_line_that_opens(tmp_path: Path) -> None:
     session = FakeSession(home=tmp_path)
-    use = ToolUsed("recall_memory", '{"question": "kale?"}', "3 passages about kale")
-    session.replies.append(Reply([use, "Bed 4."]))
+    called = ToolCalled("c1", "recall_memory", '{"question": "kale?"}')
+    used = ToolUsed("recall_memory", called.arguments, "3 passages about kale", "c1", text="Kale: bed 4.")
+    session.replies.append(Reply([called, used, "Bed 4."]))
     async with chatting(session, home=tmp_path) as pilot:
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: "Bed 4." in screen_text(pilot))
@@ -93,7 +95,8 @@ async def test_a_tool_is_one_line_that_opens(tmp_path: Path) -> None:
 
 async def test_words_before_and_after_a_tool_stand_in_order(tmp_path: Path) -> None:
     session, held = FakeSession(home=tmp_path), gate()
-    session.replies.append(Reply(["Let me look.", ToolUsed("recall_memory", "{}", "found"), "It is bed 4.", held]))
+    called, used = ToolCalled("c1", "recall_memory", "{}"), ToolUsed("recall_memory", "{}", "found", "c1")
+    session.replies.append(Reply(["Let me look.", called, used, "It is bed 4.", held]))
     async with chatting(session, home=tmp_path) as pilot:
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: "It is bed 4." in screen_text(pilot))

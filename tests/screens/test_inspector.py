@@ -332,6 +332,7 @@ async def test_the_arrow_keys_turn_the_tabs_and_take_the_focus_along() -> None:
             ("right", "memory-records"),
             ("right", "memory-log"),
             ("right", "memory-view-text"),
+            ("right", "memory-calls"),
             ("right", "memory-rows"),
         ):
             await pilot.press(key)
@@ -341,7 +342,7 @@ async def test_the_arrow_keys_turn_the_tabs_and_take_the_focus_along() -> None:
         await pilot.press("left")
         await settle(pilot)
         assert app.focused is not None
-        assert app.focused.id == "memory-view-text"
+        assert app.focused.id == "memory-calls"
 
 
 async def test_it_can_be_sent_to_what_the_model_reads() -> None:

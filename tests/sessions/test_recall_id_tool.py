@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,9 @@ from memory.tokens import count_tokens
 from memory.values import Bullet, NewEvent
 from sessions.chat_model import ToolCall
 from sessions.recalled_text import PREAMBLE, PRINTED, SAID
-from sessions.tools import RecallPolicy, ToolAnswer, bind_store, call_tool
+from sessions.recalling import RecallPolicy
+from sessions.toolbox import CallContext, ToolAnswer, Toolbox
+from sessions.tools import MEMORY_TOOLS, BoundStore, bind_store
 from tests.sessions.observing.conversations import options_for, talking
 
 AT = "2026-03-02T09:30:00+00:00"
@@ -36,8 +39,13 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 
 def ask(store: MemoryStore, id: str, *, tokens: int = 3_000) -> ToolAnswer:
-    with bind_store(store, policy=RecallPolicy(token_budget=tokens)):
-        return call_tool("recall_id", json.dumps({"id": id}))
+    return call(store, json.dumps({"id": id}), tokens=tokens)
+
+
+def call(store: MemoryStore, arguments: str, *, tokens: int = 3_000) -> ToolAnswer:
+    context = CallContext("c1", lambda event: None, None)
+    with bind_store(BoundStore(store, policy=RecallPolicy(token_budget=tokens))):
+        return asyncio.run(Toolbox(MEMORY_TOOLS).answer(ToolCall("c1", "recall_id", arguments), context))
 
 
 def test_an_event_comes_back_word_for_word(store: MemoryStore) -> None:
@@ -83,10 +91,9 @@ def test_an_unknown_id_is_a_sentence(store: MemoryStore, id: str) -> None:
 
 @pytest.mark.parametrize("arguments", ["{}", '{"id": 5}', '{"id": " "}', "[]", "{"])
 def test_a_call_without_an_id_is_told_what_was_wanted(store: MemoryStore, arguments: str) -> None:
-    with bind_store(store):
-        answer = call_tool("recall_id", arguments)
+    answer = call(store, arguments)
     assert not answer.ok
-    assert "Give an object with one string: id." in answer.text
+    assert "Give a JSON object with id (string)." in answer.text
 
 
 def test_what_is_large_is_cut_to_the_budget_and_says_so(store: MemoryStore) -> None:
@@ -119,9 +126,9 @@ async def test_a_model_looks_up_an_id_of_its_own_view(tmp_path: Path) -> None:
         assert f"- [{bullet.id}] " in (await talk.session.view())[0]["content"]
         talk.chat.replies = [[ToolCall("c1", "recall_id", json.dumps({"id": bullet.id}))], ["It says so."]]
         await talk.say(1)
-        assert [tool["function"]["name"] for tool in talk.chat.offered[-1]] == ["recall_memory", "recall_id"]
+        assert [tool["function"]["name"] for tool in talk.chat.offered[-1]][:2] == ["recall_memory", "recall_id"]
         answer = talk.chat.requests[-1][-1]
         event = (await talk.session.recall_id(bullet.id)).events[0]
         assert f"> {event.text}" in answer["content"]
-        notes = [event for event in await talk.session.transcript() if event.kind == "note"]
-        assert event.id in notes[-1].refs
+        used = [event for event in await talk.session.transcript() if event.role == "tool"]
+        assert event.id in used[-1].refs

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from sessions.events import (
     Waiting,
 )
 from sessions.library import Library
-from sessions.options import Options
+from sessions.options import Options, ToolSettings
 from sessions.session import Session
 from tests.memory.summarizers import nothing
 from tests.sessions.listening import heard, talk
@@ -235,8 +236,10 @@ async def test_recall_memory_is_offered_answered_and_noted(session: Session, mod
     assert "Said in this conversation" in answer["content"]
     used = [event for event in events if isinstance(event, ToolUsed)]
     assert used[0].name == "recall_memory"
-    notes = [event for event in await session.transcript() if event.kind == "note"]
-    assert notes[0].refs
+    asked, answered = [event for event in await session.transcript() if event.kind == "tool"]
+    assert (asked.role, asked.text, answered.text) == ("assistant", call.arguments, answer["content"])
+    assert answered.refs[0] == asked.id
+    assert len(answered.refs) > 1
     assert "ORCHID" not in json.dumps([message for message in await session.view() if message["role"] == "tool"])
 
 
@@ -265,8 +268,9 @@ async def test_what_recall_returned_is_never_remembered_again(session: Session, 
     [
         ("rm_rf", "{}", "no tool named rm_rf"),
         ("recall_memory", "{not json", "not valid JSON"),
-        ("recall_memory", "[]", "missing"),
-        ("recall_memory", '{"question": 7}', "missing"),
+        ("recall_memory", "[]", "not a JSON object"),
+        ("recall_memory", "{}", "'question' is a required property"),
+        ("recall_memory", '{"question": 7}', "question: 7 is not of type 'string'"),
         ("recall_memory", "[" * 100_000, "not valid JSON"),
     ],
 )
@@ -279,13 +283,18 @@ async def test_a_call_that_makes_no_sense_is_answered_with_what_was_wrong(
     assert said in model.requests[-1][-1]["content"]
 
 
-async def test_a_model_that_only_calls_tools_must_answer_in_the_end(session: Session, model: ScriptedModel) -> None:
+async def test_a_model_that_only_calls_tools_must_answer_in_the_end(options: Options, model: ScriptedModel) -> None:
+    few = replace(options, tools=ToolSettings(max_calls=7))
+    session = await Library(few, open_model=model.opened).new("/work/garden")
     call = ToolCall("c1", "recall_memory", '{"question": "x"}')
     model.replies = [[call] for _ in range(7)] + [["Enough."]]
     done = await session.send("Go on")
     assert done.event is not None
     assert done.event.text == "Enough."
     assert model.offered[-1] == []
+    assert "You have called 7 tools" in model.requests[-1][-1]["content"]
+    assert not any(message["role"] == "tool" for message in model.requests[-1])
+    await session.close()
 
 
 async def test_a_session_resumes_exactly(library: Library, session: Session, model: ScriptedModel) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from memory.errors import StoreDamaged, StoreUnavailable, UnknownId
+from memory.queue import TieredQueue
 from memory.store import MemoryStore
-from memory.values import Event
+from memory.values import Event, NewEvent
 from memory.verify import verify
 from sessions import tapes
 from sessions.chat_model import ToolCall
@@ -142,16 +143,23 @@ async def test_a_turn_that_is_cancelled_from_outside_is_kept_and_marked(
 async def test_a_turn_that_fails_on_the_disk_is_kept_as_a_part(
     options: Options, session: Session, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(name: str, arguments: str) -> None:
-        raise StoreUnavailable("The disk is full.")
+    append = TieredQueue.append
+    failed: list[NewEvent] = []
 
-    monkeypatch.setattr("sessions.turn.call_tool", full)
+    def full(queue: TieredQueue, new: NewEvent) -> Event:
+        if new.role == "tool" and not failed:
+            failed.append(new)
+            raise StoreUnavailable("The disk is full.")
+        return append(queue, new)
+
+    monkeypatch.setattr(TieredQueue, "append", full)
     model.replies = [["Let me look. ", ToolCall("c1", "recall_memory", '{"question": "x"}')]]
     with pytest.raises(StoreUnavailable, match="disk is full"):
         await session.send("Hello")
     assert not session.busy
-    reply = on_tape(options, session.id)[-1]
+    _, asked, answered, reply = on_tape(options, session.id)
     assert (reply.text, reply.meta["partial"]) == ("Let me look. ", "failed")
+    assert (answered.text, answered.refs) == ("The turn ended before this call did.", (asked.id,))
 
 
 async def test_asking_again_in_a_session_without_a_word_leaves_nothing_behind(

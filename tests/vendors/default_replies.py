@@ -34,15 +34,17 @@ def cited_bullets(asked: Asked) -> Answer:
 
 
 def obedient_reply(asked: Asked) -> Answer:
-    """For trying by hand: does what a prompt that begins with ``!`` says, else the default.
+    """For trying by hand: does what a prompt says whose last line begins with ``:``, else the default.
 
-    ``!fail 429 7``, ``!cut``, ``!end``, ``!hang``, ``!garble``, ``!words 500``, ``!code``, ``!escapes``,
-    ``!tool NAME {"key": "value"}``.
+    ``:fail 429 7``, ``:cut``, ``:end``, ``:hang``, ``:garble``, ``:words 500``, ``:code``, ``:escapes``,
+    ``:tool NAME {"key": "value"}``, ``:calls 5 NAME {"key": "value"}`` for so many at once.
     """
     said = asked.messages[-1] if asked.messages else None
-    if said is None or said.role != "user" or not said.text.strip().startswith("!"):
+    # What stands before the prompt in the same message, such as a command's output, is not looked at.
+    line = said.text.strip().rpartition("\n")[2] if said is not None and said.role == "user" else ""
+    if not line.startswith(":"):
         return default_reply(asked)
-    command, _, rest = said.text.strip()[1:].partition(" ")
+    command, _, rest = line[1:].partition(" ")
     obey = _COMMANDS.get(command)
     return obey(rest.strip()) if obey else default_reply(asked)
 
@@ -57,6 +59,12 @@ def _tool(rest: str) -> Answer:
     return Reply(tools=(ToolUse(name or "recall_memory", json.loads(arguments or '{"question": "anything"}')),))
 
 
+def _calls(rest: str) -> Answer:
+    count, _, call = rest.partition(" ")
+    one = _tool(call)
+    return Reply(tools=one.tools * int(count or 2)) if isinstance(one, Reply) else one
+
+
 def _words(rest: str) -> Answer:
     return Reply(" ".join(f"word{n}" + (".\n\n" if n % 60 == 59 else "") for n in range(int(rest or 300))), pause=0.01)
 
@@ -69,6 +77,7 @@ def _broken(ending: str) -> Callable[[str], Answer]:
 _COMMANDS: dict[str, Callable[[str], Answer]] = {
     "fail": _fail,
     "tool": _tool,
+    "calls": _calls,
     "words": _words,
     "cut": _broken("cut"),
     "end": _broken("early_end"),

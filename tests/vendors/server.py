@@ -37,6 +37,8 @@ class Request:
     body: dict[str, Any]
     asked: Asked | None
     """None for anything but chat."""
+    raw: bytes = b""
+    """The body as it came."""
     holding: threading.Event = field(default_factory=threading.Event)
     """Set while its stream hangs on purpose."""
     gone: threading.Event = field(default_factory=threading.Event)
@@ -241,18 +243,18 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing on stderr."""
 
     def do_GET(self) -> None:
-        self._serve({})
+        self._serve(b"")
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self._serve(json.loads(raw) if raw else {})
+        self._serve(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
 
-    def _serve(self, body: dict[str, Any]) -> None:
+    def _serve(self, raw: bytes) -> None:
+        body: dict[str, Any] = json.loads(raw) if raw else {}
         vendor = self.server.vendor
         path = self.path.partition("?")[0]
         is_chat = vendor.wire.is_chat(path) and path not in vendor._others
         asked = vendor.wire.asked(path, body) if is_chat else None
-        request = Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body, asked)
+        request = Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body, asked, raw)
         vendor._record(request)
         try:
             self._respond(vendor, request, path)

@@ -58,8 +58,8 @@ def test_a_server_can_be_started_again_and_again_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["!fail 429 7", "!cut", "!end", "!hang", "!garble", "!words 9", "!tool x {}", "!code"]
+    "command", [":fail 429 7", ":cut", ":end", ":hang", ":garble", ":words 9", ":tool x {}", ":calls 2 x {}", ":code"]
 )
 def test_by_hand_a_command_is_obeyed(command: str) -> None:
     obeyed = obedient_reply(Asked("m", (Said("user", command),), (), True))
-    assert obeyed != obedient_reply(Asked("m", (Said("user", command.replace("!", "?")),), (), True))
+    assert obeyed != obedient_reply(Asked("m", (Said("user", command.replace(":", "?")),), (), True))

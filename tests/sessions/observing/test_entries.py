@@ -58,6 +58,23 @@ def test_nothing_that_a_recall_brought_is_read_and_nothing_of_another_thread(sto
     assert list(next_chunk(store, 0, 1_000).entries) == [here]
 
 
+def test_of_a_tool_call_the_observer_reads_the_line(store: MemoryStore) -> None:
+    ran: dict[str, Any] = {"role": "tool", "kind": "tool", "source": "read_file"}
+    call = say(store, '{"path": "a.py"}', **{**ran, "role": "assistant"}, meta={"call": "c1"})
+    long = say(store, "def main(): ...\n" * 2_000, **ran, meta={"call": "c1", "summary": "read a.py, 2,000 lines"})
+    short = say(store, "port = 4000", **ran, meta={"call": "c2"})
+    recalled = {**ran, "source": "recall_memory"}
+    say(store, "port = 4000, said the person", **recalled, meta={"call": "c3"})
+    chunk = next_chunk(store, 0, 1_000)
+    assert chunk.text == (
+        f'[entry {call}] 2026-03-02 09:30, call of the tool read_file:\n> {{"path": "a.py"}}\n\n'
+        f"[entry {long}] 2026-03-02 09:30, output of the tool read_file:\n"
+        f"> read a.py, 2,000 lines [32,000 characters, kept whole: recall_id {long}]\n\n"
+        f"[entry {short}] 2026-03-02 09:30, output of the tool read_file:\n> port = 4000"
+    )
+    assert chunk.to_the_end
+
+
 def test_the_oldest_come_first_and_no_entry_is_split(store: MemoryStore) -> None:
     for number in range(300):
         say(store, f"Entry number {number} says a few words about shelf {number}.")

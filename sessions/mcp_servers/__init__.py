@@ -1,0 +1,1 @@
+"""Tools of MCP servers that the person has configured (Model Context Protocol, over the official SDK)."""

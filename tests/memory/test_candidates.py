@@ -60,11 +60,13 @@ def expected_behind_bullets(path: Path, kind: str, left_out: frozenset[int] = fr
         "SELECT seq FROM bullet_refs WHERE kind = :kind"
         " UNION SELECT seq FROM pending WHERE kind = :kind AND spans IS NOT NULL"
     )
-    return expected(path, where, kind, left_out)
+    tools = {seq for _, _, seq, *_ in expected(path, "SELECT seq FROM events WHERE kind = 'tool'", "no such queue")}
+    return [row for row in expected(path, where, kind, left_out) if row[2] not in tools]
 
 
 def expected_tools(path: Path) -> list[Row]:
-    return expected(path, "SELECT seq FROM events WHERE kind = 'tool'", None)
+    """Without what only repeats the memory."""
+    return expected(path, "SELECT seq FROM events WHERE kind = 'tool' AND source NOT LIKE 'recall_%'", None)
 
 
 def check(candidates: Candidates, rows: list[Row]) -> None:
@@ -84,6 +86,7 @@ class Talking(RuleBasedStateMachine):
 
     texts = st.sampled_from(["A short word.", "The harbour opens at dawn and closes late. " * 12, "x" * 900, ""])
     kinds = st.sampled_from(["message", "tool"])
+    tools = st.sampled_from(["sh", "recall_memory", "recall_id"])
 
     @initialize()
     def open(self) -> None:
@@ -100,8 +103,8 @@ class Talking(RuleBasedStateMachine):
             for kind in (CONVERSATION, OTHER_KIND)
         ]
 
-    @rule(text=texts, kind=kinds, role=st.sampled_from(["user", "assistant"]), which=st.integers(0, 1))
-    def talk(self, text: str, kind: str, role: str, which: int) -> None:
+    @rule(text=texts, kind=kinds, role=st.sampled_from(["user", "assistant"]), which=st.integers(0, 1), tool=tools)
+    def talk(self, text: str, kind: str, role: str, which: int, tool: str) -> None:
         queue = self.queues[which]
         offset = "+02:00" if role == "user" else "-11:30"
         queue.append(
@@ -109,7 +112,7 @@ class Talking(RuleBasedStateMachine):
                 text=text,
                 role="tool" if kind == "tool" else role,
                 kind=kind,
-                source="sh" if kind == "tool" else f"m{which}",
+                source=tool if kind == "tool" else f"m{which}",
                 thread=queue.thread,
                 t_event=f"2026-03-0{1 + which}T23:30:00{offset}",
             )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from memory.candidates import Candidates
 from memory.date_arm import SaidThen, said_within
 from memory.dense_arms import Dense, NearDense
+from memory.diversity import Diverse
 from memory.errors import EmbeddingUnavailable
 from memory.feedback_arm import Feedback
 from memory.fusion import Blend, LikenessAndAge, RankFusion, Spread, Weighted
@@ -192,5 +193,6 @@ ARMS: Mapping[str, ArmBuilder] = {
         "near dense and near words added up", lambda s: Blend((_likeness(s), Weighted(NearWords(s.index))))
     ),
     WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, and when", _all),
+    "shipped, diverse": ArmBuilder("the same, less what repeats better hits", lambda s: Diverse(_all(s), _dense(s))),
     "shipped, feedback": ArmBuilder("near dense, near words, who said it, when, and feedback", _all_and_feedback),
 }

@@ -54,6 +54,15 @@ class Dense:
         self._last = question, scores
         return scores.copy()
 
+    def vectors_of(self, candidates: NDArray[np.intp]) -> Vector:
+        """A row for each of these candidates; zeros where it has no vector yet."""
+        import numpy as np
+
+        places = self._places[candidates]
+        vectors = np.zeros((len(places), self._matrix.shape[1]), np.float32)
+        vectors[places >= 0] = self._matrix[places[places >= 0]]
+        return vectors
+
 
 @dataclass(frozen=True)
 class NearDense:

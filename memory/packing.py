@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from memory.ranking import Mask, Scores
 
 
+BESIDE = 1
+"""Chunks next to a hit, on either side, that are no hits of their own: they come along with it."""
+
+
 @dataclass(frozen=True)
 class Picked:
     """Places of the chunks to return."""
@@ -37,16 +41,16 @@ def pick(
     """Take the ``max_chunks`` best hits and up to ``window`` chunks on either side of each, and spend the budget on
     all of these best first. What does not fit is passed over for what does.
 
-    A neighbour goes by its own score, but never before the hit that brings it along.
+    What stands right beside a better hit comes along with it and takes none of the ``max_chunks``. A neighbour goes by
+    its own score, but never before the hit that brings it along.
 
     Args:
         scores: of every candidate; NaN counts as worst.
         hits: what may be returned for its own sake.
         same_event: neighbours come from the hit's own event only.
     """
-    import numpy as np
 
-    best = best_first(np.where(hits, np.nan_to_num(scores, nan=-np.inf), np.nan), max_chunks)
+    best = _chosen(scores, hits, candidates, max_chunks, window, same_event)
     worth, brought_by = _worth(scores, best, candidates, window, same_event)
     tokens = candidates.tokens
     paid: dict[int, None] = {}
@@ -62,6 +66,27 @@ def pick(
         return Picked((int(best[0]),), frozenset())
     chosen = tuple(int(place) for place in best if int(place) in paid)
     return Picked(chosen, frozenset(paid).difference(chosen))
+
+
+def _chosen(
+    scores: Scores, hits: Mask, candidates: Candidates, max_chunks: int, window: int, same_event: bool
+) -> NDArray[np.intp]:
+    """The best hits, best first, but for those right beside a better one."""
+    import numpy as np
+
+    most, beside = max(0, max_chunks), min(BESIDE, window)
+    ranked = best_first(np.where(hits, np.nan_to_num(scores, nan=-np.inf), np.nan), most * (2 * beside + 1))
+    seqs = candidates.seqs
+    covered: set[int] = set()
+    chosen: list[int] = []
+    for place in ranked.tolist():
+        if len(chosen) >= most:
+            break
+        if place not in covered:
+            chosen.append(place)
+            near = range(max(0, place - beside), min(len(candidates), place + beside + 1))
+            covered.update(other for other in near if not same_event or seqs[other] == seqs[place])
+    return np.array(chosen, np.intp)
 
 
 def _worth(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER
 from memory.candidates import Candidates, of_event_kind
 from memory.date_arm import SaidThen
+from memory.dense_arms import Dense
+from memory.diversity import Diverse
 from memory.errors import EmbeddingUnavailable
 from memory.feedback_arm import Feedback
 from memory.ranking import best_first
@@ -160,3 +165,20 @@ def test_a_second_pass_finds_what_shares_words_with_what_the_first_found(store: 
     second = Feedback(store, index, first).scores("which trips", candidates)
     assert set(best_first(second)[:3]) == {5, 25, 50}
     assert not Feedback(store, index, first).scores("zebra", candidates).any()
+
+
+def test_a_diverse_arm_takes_what_is_new_before_what_repeats() -> None:
+    embedder = TinyEmbedder()
+    texts = ["harbour dawn", "harbour dawn", "lighthouse keeper", "filler"]
+    dense = Dense(embedder, embedder.embed_passages(texts), np.array([0, 1, 2, -1], np.intp))
+    candidates = Candidates((1, 2, 3, 4), ("a", "b", "c", "d"), (1, 2, 3, 4), (1,) * 4)
+
+    @dataclass(frozen=True)
+    class Fixed:
+        name: str = "fixed"
+
+        def scores(self, question: str, candidates: Candidates) -> NDArray[np.float32]:
+            return np.array([1.0, 0.9, 0.6, -3.0], np.float32)
+
+    assert list(best_first(Diverse(Fixed(), dense).scores("", candidates))) == [0, 2, 1, 3]
+    assert list(best_first(Diverse(Fixed(), dense, cost=0.0).scores("", candidates))) == [0, 1, 2, 3]

@@ -8,6 +8,7 @@ from datetime import datetime
 from memory.values import Event
 from screens.event_blocks import Block, blocks_of, seqs_of
 from screens.tool_block import ToolBlock
+from screens.transcript_window import TranscriptWindow
 
 
 class BlockList:
@@ -17,13 +18,14 @@ class BlockList:
         self.all: list[Block] = []
         self._now = now
 
-    async def made_of(self, events: Sequence[Event], *, at_tail: bool) -> list[Block]:
-        """Blocks for these events, in no list yet; what belongs to a block that is listed goes into that one.
+    async def made_of(self, window: TranscriptWindow, events: Sequence[Event] | None = None) -> list[Block]:
+        """Blocks for these events of the window, else for all of it. They are in no list yet.
 
-        ``at_tail``: there is nothing after these events, so that a call without a result will not get one any more.
+        What belongs to a block that is listed goes into that one. At the end of the tape, a call without a result will
+        not get one any more.
         """
-        made = await blocks_of(events, self.all, self._now())
-        if at_tail:
+        made = await blocks_of(window.events if events is None else events, self.all, self._now())
+        if window.at_tail:
             for block in (*self.all, *made):
                 if isinstance(block, ToolBlock):
                     block.lose()

@@ -19,10 +19,8 @@ from memory.errors import OttoError
 from screens.approvals import Approvals
 from screens.chat_commands import ChatCommands
 from screens.chat_keys import bindings
-from screens.commands import UnknownCommand, asked_for
 from screens.conversation import Conversation, SessionHappened
 from screens.conversations import OpenConversations
-from screens.draft import Draft
 from screens.header import ChatHeader
 from screens.interruption import Interruption
 from screens.messages import OpenInTranscript, Quote
@@ -31,6 +29,7 @@ from screens.panels import PanelTabs, SidePanel
 from screens.press_line import PressLine
 from screens.prompt import Prompt
 from screens.prompt_box import PromptBox
+from screens.sending import Sending
 from screens.status_line import BEAT, StatusLine, status_of
 from screens.surroundings import Surroundings
 from screens.transcript import Transcript
@@ -93,12 +92,12 @@ class ChatScreen(Screen[None]):
         self.side = SidePanel(id="side")
         self.commands = ChatCommands(self)
         self._notices = list(surroundings.notices)
-        self._held: Draft | None = None
         self.ready = asyncio.Event()
         """The prompt has the focus and takes keys."""
         self._paced = Paced(self._reread_memory)
         self._interruption = Interruption()
         self._approvals = Approvals(self)
+        self._sending = Sending(self)
 
     def compose(self) -> ComposeResult:
         yield ChatHeader(id="header")
@@ -138,15 +137,13 @@ class ChatScreen(Screen[None]):
         conversation.session.can_ask = True
         self.box.complete_path = conversation.session.complete_path
         self.side.bind_session(conversation.session)
-        self._give_back()
+        self._sending.give_back()
         self.show_status()
         await self.transcript.show(conversation)
         await self._show_notices()
         self._ask_memory()
         self._approvals.ask()
-        held, self._held = self._held, None
-        if held is not None:
-            self._send(held)
+        self._sending.send_held()
 
     async def fail_to_open(self, sentence: str) -> None:
         """There is no conversation, and this is why."""
@@ -171,7 +168,7 @@ class ChatScreen(Screen[None]):
 
     async def _show_what_happened(self, event: SessionEvent | None) -> None:
         if event is None:
-            self._give_back()
+            self._sending.give_back()
             await self.transcript.turn_is_over()
         elif isinstance(event, Said):
             await self.transcript.said()
@@ -271,58 +268,12 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         event.stop()
-        if event.draft.command == "":
-            self.prompt.give_back(event.draft)
-            self.say("Type a command after the !, or begin with a space to send it to the model.", "warning")
-            return
-        try:
-            asked = asked_for(event.draft.text)
-        except UnknownCommand as unknown:
-            self.prompt.give_back(event.draft)
-            self.say(str(unknown), "warning")
-            return
-        if asked is not None:
-            self.prompt.remember(event.draft)
-            self.ask(asked.command.name, asked.argument)
-        elif self._send(event.draft):
-            self.prompt.remember(event.draft)
-            self.attempt(self.box.remember(event.draft))
-        else:
-            self.prompt.give_back(event.draft)
-
-    def _send(self, draft: Draft) -> bool:
-        """Send or queue; False when that cannot be done now."""
-        conversation = self.conversation
-        if conversation is None and self._held is None:
-            self._held = draft
-            self.box.show_queued(draft)
-            return True
-        if conversation is None or conversation.queued is not None:
-            self.say("One prompt is queued already. Press it to take it back, or wait.", "warning")
-            return False
-        if conversation.session.read_only:
-            self.say("This session is open in another Otto. /fork makes a copy to go on in.", "warning")
-            return False
-        if not conversation.busy:
-            self.transcript.to_end()
-        conversation.send(draft)
-        self.show_status()
-        return True
+        self._sending.take(event.draft)
 
     @on(PromptBox.TakeBackQueued)
     def _take_back_queued(self, event: PromptBox.TakeBackQueued) -> None:
         event.stop()
-        held, self._held = self._held, None
-        draft = held if self.conversation is None else self.conversation.take_back_queued()
-        if draft is not None:
-            self.prompt.give_back(draft)
-        self.box.show_queued(None)
-        self.prompt.focus()
-
-    def _give_back(self) -> None:
-        if self.conversation is not None and self.conversation.given_back is not None:
-            draft, self.conversation.given_back = self.conversation.given_back, None
-            self.prompt.give_back(draft)
+        self._sending.take_back()
 
     @on(Prompt.NotExpanded)
     def _not_expanded(self) -> None:

@@ -87,6 +87,11 @@ class Conversation:
         """A turn is under way, from the moment it was asked for."""
         return self._turn is not None and not self._turn.done()
 
+    @property
+    def live_calls(self) -> set[str]:
+        """The ids of the calls of the reply that is coming in."""
+        return self.live.calls if self.live is not None else set()
+
     def send(self, draft: Draft) -> None:
         """Send now, or as the next thing when a turn is under way (one prompt can wait)."""
         if self.busy:

@@ -38,23 +38,38 @@ class LiveDrawing:
                 await self._draw_end(number, part)
 
     def fits(self, events: Sequence[Event]) -> bool:
-        """These events are what was drawn, so that each block can become one of them, or a call and its result."""
+        """These events are what was drawn, so that each block can become one of them, or a call and its result.
+
+        Words between the tools may be one reply after them: that is how the tape has a turn.
+        """
         runs = _runs(events)
-        return (
-            bool(events)
-            and len(runs) == len(self.blocks)
-            and all(_may_become(block, run) for block, run in zip(self.blocks, runs, strict=True))
-        )
+        kept = self._kept(runs)
+        if not events or [_is_words(run) for run in runs] != [isinstance(block, ReplyBlock) for block in kept]:
+            return False
+        return all(_may_become(block, run) for block, run in zip(kept, runs, strict=True))
 
     async def settle(self, events: Sequence[Event]) -> list[ReplyBlock | ToolBlock]:
         """Turn the blocks into the events that they fit; they are ordinary blocks of the transcript then."""
-        for block, run in zip(self.blocks, _runs(events), strict=True):
+        runs = _runs(events)
+        kept = self._kept(runs)
+        for block in self.blocks:
+            if block not in kept:
+                await block.remove()
+        self.blocks = kept
+        for block, run in zip(kept, runs, strict=True):
             if isinstance(block, ReplyBlock):
                 await block.settle(run[0])
             else:
                 for event in run:
                     await block.take(event)
                 block.lose()
+        return kept
+
+    def _kept(self, runs: Sequence[Sequence[Event]]) -> list[ReplyBlock | ToolBlock]:
+        """The blocks that stay: all, or without the words before the last ones where the tape has one reply only."""
+        words = [block for block in self.blocks if isinstance(block, ReplyBlock)]
+        if len(words) > 1 and sum(map(_is_words, runs)) == 1:
+            return [block for block in self.blocks if block not in words[:-1]]
         return self.blocks
 
     async def remove(self) -> None:
@@ -103,7 +118,9 @@ def _runs(events: Sequence[Event]) -> list[list[Event]]:
     return runs
 
 
+def _is_words(run: Sequence[Event]) -> bool:
+    return is_reply(run[0])
+
+
 def _may_become(block: ReplyBlock | ToolBlock, run: Sequence[Event]) -> bool:
-    if isinstance(block, ReplyBlock) or is_reply(run[0]):
-        return isinstance(block, ReplyBlock) and is_reply(run[0])
-    return not block.call or block.call == run[0].meta.get("call")
+    return isinstance(block, ReplyBlock) or not block.call or block.call == run[0].meta.get("call")

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from memory.values import Event, MemorySnapshot
+from memory.values import MemorySnapshot
 from screens.block_list import BlockList
 from screens.blocks import NoticeBlock, Welcome
 from screens.conversation import Conversation
@@ -91,7 +91,7 @@ class Transcript(VerticalScroll, can_focus=True):
             self.conversation = conversation
             self._blocks = BlockList(conversation.session.options.now)
             self._last_word = LastWord(conversation)
-            self._window = TranscriptWindow(conversation.session)
+            self._window = TranscriptWindow(conversation.session, lambda: conversation.live_calls)
             self._fold = Fold()
             await self._show_tail()
 
@@ -254,9 +254,8 @@ class Transcript(VerticalScroll, can_focus=True):
         self._rebuilding = True
         self._drawing = None
         self._shell.forget()
-        self._hold_back()
         self._blocks.all = []
-        self._blocks.all = await self._made_of(self._window.events)
+        self._blocks.all = await self._blocks.made_of(self._window)
         self._fold.forget_line()
         with self.app.batch_update():
             await self.remove_children()
@@ -273,15 +272,6 @@ class Transcript(VerticalScroll, can_focus=True):
         block = self._blocks.find(seq) if seq is not None else None
         self.scroll_to(y=block.virtual_region.y if block is not None else 0, animate=False, immediate=True)
 
-    async def _made_of(self, events: Sequence[Event]) -> list[Block]:
-        at_tail = self._window is not None and self._window.at_tail
-        return await self._blocks.made_of(events, at_tail=at_tail)
-
-    def _hold_back(self) -> int:
-        """What is on the tape of the reply that comes in is drawn with it, until it is whole. How many events."""
-        live = self.conversation.live if self.conversation is not None else None
-        return 0 if live is None or self._window is None else self._window.hold_back(live.calls)
-
     def _load_older(self) -> None:
         self.run_worker(self._older(), group="window", exit_on_error=False)
 
@@ -296,7 +286,7 @@ class Transcript(VerticalScroll, can_focus=True):
         async with self._lock:
             if self._window is None or self.conversation is None or self._window.at_start:
                 return
-            added = await self._blocks.made_of(await self._window.older(limit), at_tail=False)
+            added = await self._blocks.made_of(self._window, await self._window.older(limit))
             if self._blocks.all and not self.following:
                 self._place.hold(self._blocks.all[0])
             with self.app.batch_update():
@@ -312,9 +302,7 @@ class Transcript(VerticalScroll, can_focus=True):
             if self._window is None or self.conversation is None or self.at_tail:
                 return
             new = await self._window.newer()
-            held = self._hold_back()
-            new = new[: len(new) - held]
-            await self._append(await self._made_of(new))
+            await self._append(await self._blocks.made_of(self._window, new))
             self.at_tail = self._window.at_tail
         if self.at_tail:
             here = self.scroll_y
@@ -327,15 +315,13 @@ class Transcript(VerticalScroll, can_focus=True):
         if self._window is None or self.conversation is None:
             return
         new = await self._window.caught_up()
-        if drawing is None:
-            new = new[: len(new) - self._hold_back()]
         if drawing is not None and drawing.fits(new):
             self._blocks.all += await drawing.settle(new)
             return
         with self.app.batch_update():
             if drawing is not None:
                 await drawing.remove()
-            await self._append(await self._made_of(new))
+            await self._append(await self._blocks.made_of(self._window, new))
 
     async def _append(self, blocks: Sequence[Block]) -> None:
         """Add blocks after the last event; what follows it, such as a reply that comes in, stays below them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from memory.values import Event
 from screens.ports import ChatSession
@@ -18,10 +18,15 @@ MOST = 150
 
 
 class TranscriptWindow:
-    """A run of events without gaps. It asks the session for what it lacks and never holds more than ``MOST``."""
+    """A run of events without gaps. It asks the session for what it lacks and never holds more than ``MOST``.
 
-    def __init__(self, session: ChatSession) -> None:
+    ``live_calls`` are the ids of the calls of the reply that is coming in: that is drawn as it comes, so what the tape
+    has of it already stays out of the window until it is whole.
+    """
+
+    def __init__(self, session: ChatSession, live_calls: Callable[[], Collection[str]] = tuple) -> None:
         self._session = session
+        self._live_calls = live_calls
         self.events: list[Event] = []
         self.at_start = False
         """The window's first event is the tape's first."""
@@ -33,6 +38,7 @@ class TranscriptWindow:
         self.events = await self._session.transcript(limit=SEEN)
         self.at_tail = True
         self.at_start = len(self.events) < SEEN
+        self._hold_back()
 
     @property
     def full(self) -> bool:
@@ -72,7 +78,11 @@ class TranscriptWindow:
         found = await self._session.transcript(after=self._last, limit=PAGE)
         self.at_tail = len(found) < PAGE
         self.events += found
-        return found
+        held = self._hold_back()
+        if held:
+            # Whatever comes after them is of the same reply.
+            self.at_tail = True
+        return found[: len(found) - held]
 
     async def caught_up(self) -> list[Event]:
         """Take in what was said since, while the window is at the tail."""
@@ -83,21 +93,6 @@ class TranscriptWindow:
         while not self.at_tail:
             added += await self.newer()
         return added
-
-    def hold_back(self, calls: Collection[str]) -> int:
-        """Let go of the newest events from the first of these calls on; ``caught_up`` brings them again. How many.
-
-        Calls of earlier turns are left alone, whatever ids they have.
-        """
-        first = len(self.events)
-        for number in range(len(self.events) - 1, -1, -1):
-            if self.events[number].role == "user":
-                break
-            if self.events[number].meta.get("call") in calls:
-                first = number
-        held = len(self.events) - first
-        del self.events[first:]
-        return held
 
     def drop_oldest(self, keep: int) -> list[Event]:
         """Let go of all but the newest ``keep``; what went."""
@@ -114,6 +109,22 @@ class TranscriptWindow:
             self.events = self.events[:keep]
             self.at_tail = False
         return gone
+
+    def _hold_back(self) -> int:
+        """Let go of the newest events, from the first call of the running reply on. How many those were.
+
+        Calls of earlier turns stay, whatever ids they have.
+        """
+        calls = self._live_calls()
+        first = len(self.events)
+        for number in range(len(self.events) - 1, -1, -1):
+            if self.events[number].role == "user" or not calls:
+                break
+            if self.events[number].meta.get("call") in calls:
+                first = number
+        held = len(self.events) - first
+        del self.events[first:]
+        return held
 
     @property
     def _last(self) -> int:

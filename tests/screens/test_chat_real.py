@@ -10,6 +10,9 @@ from otto_tui.app import OttoApp
 from screens.blocks import NoticeBlock, SaidBlock
 from screens.ports import ChatSession, SessionLibrary
 from screens.reply_block import ReplyBlock
+from screens.row_list import RowList
+from screens.tool_block import ToolLine
+from screens.tools_screen import ToolsScreen
 from sessions.library import Library
 from sessions.options import Options
 from sessions.session import Session
@@ -78,6 +81,44 @@ async def test_a_new_session_leaves_nothing_behind_when_nothing_is_said(tmp_path
         await pilot.press(*"half", "ctrl+q")
     assert app.return_value is None
     assert not (tmp_path / "home").exists()
+
+
+async def test_a_command_and_a_file_stand_on_the_tape_and_come_back(tmp_path: Path) -> None:
+    """What is typed after ``!`` runs, what is typed after ``@`` is completed and attached, and both are there again."""
+    (tmp_path / "beds.txt").write_text("beans in bed 3", encoding="utf-8")
+    app = app_over(tmp_path, "new")
+    async with app.run_test(size=MIDDLE) as pilot:
+        await until(pilot, lambda: app.chat.conversation is not None)
+        await pilot.press(*"!echo dug; exit 3", "enter")
+        await until(pilot, lambda: "exit 3" in screen_text(pilot))
+        await pilot.press(*"what grows? @be")
+        await until(pilot, lambda: app.chat.prompt.offer is not None)
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: app.chat.query(ReplyBlock))
+        await until(pilot, lambda: app.chat.conversation is not None and not app.chat.conversation.busy)
+        await pilot.press("ctrl+q")
+    again = app_over(tmp_path, "last")
+    async with again.run_test(size=MIDDLE) as pilot:
+        await until(pilot, lambda: len(again.chat.query(ToolLine)) == 2)
+        first, second = (line.text for line in again.chat.query(ToolLine))
+        assert first.startswith("▾ $ echo dug; exit 3  exit 3 · ")
+        assert second == "▸ attached  beds.txt  14 chars"
+        assert "what grows? @beds.txt" in screen_text(pilot)
+
+
+async def test_the_tools_of_a_real_session_are_listed_and_switched(tmp_path: Path) -> None:
+    app = app_over(tmp_path, "new")
+    async with app.run_test(size=MIDDLE) as pilot:
+        await until(pilot, lambda: app.chat.conversation is not None)
+        await pilot.press("f12")
+        await until(pilot, lambda: isinstance(app.screen, ToolsScreen))
+        rows = app.screen.query_one(RowList)
+        await until(pilot, lambda: rows.select_key("tool workspace read_file"))
+        assert app.chat.conversation is not None
+        session = app.chat.conversation.session
+        await pilot.press("space")
+        await until(pilot, lambda: [tool.enabled for tool in session.tools() if tool.name == "read_file"] == [False])
+        assert all(tool.parameters for tool in session.tools())
 
 
 def _all_text(pilot: Pilot[str | None]) -> str:

@@ -137,6 +137,25 @@ async def test_a_running_turn_is_drawn_once_after_looking_at_another_session(tmp
         assert lines(pilot) == ["▸ read_file  3 lines of notes.txt  20 chars", "▸ list_files  {}  interrupted"]
 
 
+async def test_words_between_tools_become_one_reply_and_what_was_open_stays_open(tmp_path: Path) -> None:
+    session, held = FakeSession(home=tmp_path), asyncio.Event()
+    session.replies.append(Reply(["I look. ", READ, READ_ENDED, "Three crops.", held]))
+    async with chatting(session, home=tmp_path) as pilot:
+        await pilot.press(*"go", "enter")
+        await until(pilot, lambda: "Three crops." in screen_text(pilot))
+        await opened(pilot)
+        await until(pilot, lambda: "radishes" in screen_text(pilot))
+        block = chat_of(pilot).query_one(ToolBlock)
+        held.set()
+        await until(pilot, lambda: "I look. Three crops." in screen_text(pilot))
+        await settled(pilot)
+        assert chat_of(pilot).query_one(ToolBlock) is block
+        assert block.seqs == {2, 3}
+        shown = screen_text(pilot)
+        assert shown.count("I look.") == 1
+        assert shown.index("radishes") < shown.index("I look. Three crops.")
+
+
 async def test_the_turn_of_many_calls_becomes_what_is_on_the_tape(tmp_path: Path) -> None:
     steps: list[Any] = []
     for number in range(100):

@@ -8,7 +8,9 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -259,7 +261,7 @@ def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, tok
     """The bullets that say the best hits in other words, best first; ``hits`` are the events of the hits."""
     if top_k < 1 or not hits:
         return ()
-    with store.reading() as db:
+    with store.reading() as db, _one_moment(db):
         summaries = bullet_rows.summaries_behind(db, kind, hits)
         chosen: dict[str, int] = {}
         for id, tokens in (summary for seq in hits for summary in summaries.get(seq, ())):
@@ -267,3 +269,13 @@ def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, tok
                 chosen.setdefault(id, tokens)
         bullets = {bullet.id: bullet for bullet in bullet_rows.load(db, kind, chosen)}
     return tuple(bullets[id] for id in chosen)
+
+
+@contextmanager
+def _one_moment(db: sqlite3.Connection) -> Iterator[None]:
+    """All that is read inside is of the same moment, whatever a compaction swaps in meanwhile."""
+    db.execute("SAVEPOINT one_moment")
+    try:
+        yield
+    finally:
+        db.execute("RELEASE one_moment")

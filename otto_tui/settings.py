@@ -125,6 +125,10 @@ class EmbeddingSettings:
     one that the extra `multilingual` installs, or `none` for keyword and recency only. Unset: the best one at hand."""
     model_path: str | None = None
     """A folder with the model's ONNX weights, for a machine without a network."""
+    reranker: str | None = None
+    """A cross-encoder, which reads each of the best pieces together with the question and puts them in order: a folder
+    with its ONNX weights, or the name of one that fastembed knows and whose weights are here already. Unset: none,
+    because it adds latency."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,6 +107,8 @@ class Options:
     """``provider:model``, a fastembed model's name, or ``none``; None chooses (DESIGN: "Recall")."""
     embedding_path: Path | None = None
     """Folder with a local ONNX model for fastembed."""
+    reranker: str | None = None
+    """Folder with a cross-encoder for fastembed, or the name of one whose weights are here; None for none."""
     recall_chunks: int = 100
     recall_window: int = 2
     recall_tokens: int = 3_000

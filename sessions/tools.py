@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory.embeddings import Embedder
 from memory.errors import OttoError, UnknownId
@@ -19,6 +20,9 @@ from memory.store import CONVERSATION, MemoryStore
 from memory.vector_cache import VectorCache
 from sessions.chat_model import ToolSpec
 from sessions.recalled_text import recall_text, source_text
+
+if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
 
 RECALL_MEMORY = "recall_memory"
 
@@ -79,6 +83,7 @@ class BoundStore:
     """Events that stand raw in Y but not in the view for now."""
     cache: VectorCache | None = None
     """The store's vectors, kept between calls."""
+    reranker: CrossEncoder | None = None
 
 
 _bound: ContextVar[BoundStore | None] = ContextVar("otto_bound_store", default=None)
@@ -91,9 +96,10 @@ def bind_store(
     policy: RecallPolicy | None = None,
     left_out: tuple[int, ...] = (),
     cache: VectorCache | None = None,
+    reranker: CrossEncoder | None = None,
 ) -> Iterator[BoundStore]:
     """Let tools called inside read this store."""
-    bound = BoundStore(store, embedder, policy or RecallPolicy(), left_out, cache)
+    bound = BoundStore(store, embedder, policy or RecallPolicy(), left_out, cache, reranker)
     token = _bound.set(bound)
     try:
         yield bound
@@ -161,6 +167,7 @@ def _recalled(question: str) -> ToolAnswer:
         token_budget=policy.token_budget,
         left_out=bound.left_out,
         cache=bound.cache,
+        reranker=bound.reranker,
     )
     refs = tuple(dict.fromkeys(item.id for item in result.items))
     found = f"{len(refs)} found" if refs else "nothing found"

@@ -150,10 +150,10 @@ class Turn:
         return answer
 
     def _answer(self, call: ToolCall) -> ToolAnswer:
-        embedder, cache = None, None
+        embedder, cache, reranker = None, None, None
         if self._embedding is not None:
-            embedder, cache = self._embedding.ranks_now(), self._embedding.cache
-        with bind_store(self._memory.store, embedder, self._policy, self._left_out, cache):
+            embedder, cache, reranker = self._embedding.ranks_now(), self._embedding.cache, self._embedding.reranker
+        with bind_store(self._memory.store, embedder, self._policy, self._left_out, cache, reranker):
             return call_tool(call.name, call.arguments)
 
     def _save_draft(self, text: str) -> None:

@@ -13,10 +13,11 @@ from memory.candidates import Candidates
 from memory.date_arm import SaidThen, said_within
 from memory.dense_arms import Dense, NearDense
 from memory.diversity import Diverse
-from memory.errors import EmbeddingUnavailable
+from memory.errors import EmbeddingUnavailable, RerankerUnavailable
 from memory.feedback_arm import Feedback
 from memory.fusion import Blend, LikenessAndAge, RankFusion, Spread, Weighted
 from memory.ranking import Ranking, Recency
+from memory.rerank_arm import Reranked
 from memory.store import MemoryStore
 from memory.thresholds import bar_of
 from memory.voice_arm import Voice
@@ -24,11 +25,19 @@ from memory.word_arms import Keyword, NearWords
 from memory.word_index import WordIndex
 
 if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
     from memory.ranking import Mask, Scores
 
 WITH_EMBEDDER = "shipped"
 WITHOUT_EMBEDDER = "shipped, words only"
 """The arms that ``recall`` takes when none is named."""
+
+RERANKED = "shipped, reranked"
+"""The one that it takes instead of either where it is given a cross-encoder."""
+
+NO_RERANKER = (
+    "No cross-encoder is set. Set [embedding] reranker to a folder with one, or to a fastembed cross-encoder's name."
+)
 
 VOICE_WEIGHT = 3.0
 DATE_WEIGHT = 3.0
@@ -49,6 +58,8 @@ class Sources:
     """None where there is no embedder that can be used."""
     near: NearDense | None = None
     """Beside ``dense``, always."""
+    reranker: CrossEncoder | None = None
+    """None where none is set."""
 
 
 class Hits(Protocol):
@@ -80,11 +91,14 @@ class ArmBuilder:
     """In a few words, for a table."""
     build: Callable[[Sources], Ranking]
     needs_embedder: bool = True
+    needs_reranker: bool = False
     everything: bool = False
     """Whether all candidates are hits, related to the question or not."""
 
     def __call__(self, sources: Sources) -> Arm:
-        """Raises EmbeddingUnavailable where the arm needs an embedder and there is none."""
+        """Raises EmbeddingUnavailable where the arm needs an embedder or a cross-encoder and there is none."""
+        if self.needs_reranker and sources.reranker is None:
+            raise RerankerUnavailable(NO_RERANKER)
         if self.needs_embedder and sources.dense is None:
             raise EmbeddingUnavailable(f"Ranking by {self.what} needs an embedding model, and none is in use.")
         return Arm(self.build(sources), _everything if self.everything else _Related(sources))
@@ -151,6 +165,12 @@ def _all_and_feedback(sources: Sources) -> Ranking:
     return Blend((_likeness(sources), Weighted(NearWords(sources.index)), _feedback(sources)), _boosts(sources))
 
 
+def _reranked(sources: Sources) -> Ranking:
+    assert sources.reranker is not None
+    first = _words_and_feedback(sources) if sources.dense is None else _all(sources)
+    return Reranked(first, sources.reranker, sources.store)
+
+
 ARMS: Mapping[str, ArmBuilder] = {
     "recency": ArmBuilder("the newest first", lambda s: Recency(), needs_embedder=False, everything=True),
     "bm25": ArmBuilder("shared words (FTS5's BM25)", lambda s: Keyword(s.store), needs_embedder=False),
@@ -195,4 +215,7 @@ ARMS: Mapping[str, ArmBuilder] = {
     WITH_EMBEDDER: ArmBuilder("near dense, near words, who said it, and when", _all),
     "shipped, diverse": ArmBuilder("the same, less what repeats better hits", lambda s: Diverse(_all(s), _dense(s))),
     "shipped, feedback": ArmBuilder("near dense, near words, who said it, when, and feedback", _all_and_feedback),
+    RERANKED: ArmBuilder(
+        "what ships, its best put in order by a cross-encoder", _reranked, needs_embedder=False, needs_reranker=True
+    ),
 }

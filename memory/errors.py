@@ -35,5 +35,9 @@ class EmbeddingUnavailable(OttoError):
     """The embedding model cannot be reached or loaded. Recall goes on by keyword and recency."""
 
 
+class RerankerUnavailable(EmbeddingUnavailable):
+    """The cross-encoder cannot be loaded, or fails. Recall ranks without it."""
+
+
 class EmbeddingOnItsWay(EmbeddingUnavailable):
     """The embedding model is being fetched in the background: ask again soon."""

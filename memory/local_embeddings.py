@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memory import model_files
 from memory.errors import EmbeddingOnItsWay, EmbeddingUnavailable
+from memory.quiet_fastembed import load_quietly
 from memory.text import storable
 
 if TYPE_CHECKING:
@@ -256,15 +257,7 @@ class LocalEmbedder:
 
 
 def _text_embedding() -> Any:
-    try:
-        import onnxruntime  # type: ignore[import-untyped]
-        from fastembed import TextEmbedding
-        from loguru import logger
-    except ImportError as error:
-        raise EmbeddingUnavailable(
-            f"fastembed cannot be imported ({error}). Install otto-tui again with its dependencies."
-        ) from error
-    # Both would write over the screen; what goes wrong comes as an exception anyway.
-    logger.disable("fastembed")
-    onnxruntime.set_default_logger_severity(3)
+    load_quietly()
+    from fastembed import TextEmbedding
+
     return TextEmbedding

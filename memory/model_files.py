@@ -1,4 +1,4 @@
-"""Finding an embedding model's weights: in a folder that was named, in the cache, or on the hub."""
+"""Finding a model's weights: in a folder that was named, in the cache, or on the hub."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class ModelFolder:
     """
 
     path: Path
+    what: str = "an embedding model"
+    """What it should hold, for the sentence that says that it does not."""
 
     @cached_property
     def model_file(self) -> str:
@@ -37,13 +39,13 @@ class ModelFolder:
         missing = [name for name in _TOKENIZER_FILES if not (self.path / name).is_file()]
         if missing:
             raise EmbeddingUnavailable(
-                f"The folder {self.path} is not an embedding model: it has no {' and no '.join(missing)}."
+                f"The folder {self.path} is not {self.what}: it has no {' and no '.join(missing)}."
             )
         for name in _MODEL_FILES:
             if (self.path / name).is_file():
                 return name
         raise EmbeddingUnavailable(
-            f"The folder {self.path} is not an embedding model: it has none of {', '.join(_MODEL_FILES)}."
+            f"The folder {self.path} is not {self.what}: it has none of {', '.join(_MODEL_FILES)}."
         )
 
     @cached_property

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER
 from memory.bench_summarizers import SUMMARIZERS, summarizer
@@ -20,6 +21,9 @@ from memory.seed_tables import Cited, Turned, cited, turned
 from memory.store import MemoryStore
 from memory.timed_embedder import TimedEmbedder
 from memory.vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
 
 NO_EMBEDDER = "none"
 
@@ -40,6 +44,8 @@ class Wanted:
     embedders: Sequence[Embedder | None]
     arms: Sequence[str | None]
     """None for the one that ships."""
+    reranker: CrossEncoder | None = None
+    """For arms that need one."""
     budgets: Sequence[int]
     folder: Path
     """Where tapes are written, or taken from."""
@@ -176,7 +182,7 @@ class _Stores:
 
     def asking(self, conversation: str, arm: str | None) -> Asking:
         store, cache = self._open[conversation]
-        return Asking(store, self._embedder, arm, cache)
+        return Asking(store, self._embedder, arm, cache, self._wanted.reranker)
 
 
 def _replays(wanted: Wanted, name: str, summarize: Summarize) -> list[Replayed]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.locomo import ADVERSARIAL, CATEGORIES, words_of
 from memory.recall_bench import Asked, Progress
@@ -19,6 +19,9 @@ from memory.store import CONVERSATION, MemoryStore
 from memory.timed_embedder import TimedEmbedder
 from memory.values import RecallItem, RecallResult
 from memory.vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
 
 BUDGETS = (600, 1_500, 3_000)
 """Tokens."""
@@ -39,6 +42,8 @@ class Asking:
     arm: str | None
     """None for the one that ships."""
     cache: VectorCache
+    reranker: CrossEncoder | None = None
+    """For arms that need one; the one that ships does not."""
 
     def recall(self, question: str, **limits: Any) -> RecallResult:
         """Raises EmbeddingUnavailable where the embedder failed, instead of an answer that did without it."""
@@ -48,6 +53,7 @@ class Asking:
             question,
             embedder=self.embedder,
             cache=self.cache,
+            reranker=None if self.arm is None else self.reranker,
             arm=self.arm,
             **limits,
         )

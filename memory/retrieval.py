@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory import bullet_rows, vectors
-from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER, Arm, Sources
+from memory.arms import ARMS, RERANKED, WITH_EMBEDDER, WITHOUT_EMBEDDER, Arm, Sources
 from memory.candidates import Candidates, behind_bullets, of_event_kind
 from memory.chunking import split
 from memory.dense_arms import Dense, NearDense
 from memory.embeddings import Embedder
-from memory.errors import EmbeddingUnavailable
+from memory.errors import EmbeddingUnavailable, RerankerUnavailable
 from memory.packing import Picked, pick
 from memory.store import MemoryStore
 from memory.tokens import count_tokens
@@ -30,6 +30,7 @@ from memory.vector_cache import VectorCache
 from memory.word_index import WordIndex
 
 if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
     from memory.ranking import Mask, Scores
 
 __all__ = ["recall", "recall_chunks", "recall_id"]
@@ -60,12 +61,13 @@ def recall(
     narrow: bool = False,
     left_out: Collection[int] = (),
     cache: VectorCache | None = None,
+    reranker: CrossEncoder | None = None,
     arm: str | None = None,
 ) -> RecallResult:
     """Return what was said about ``query`` and no longer stands raw in the view of this queue, in time order.
 
-    Never an error for any query. Without a usable embedder the ranking is by keyword and recency, and the
-    result's ``warning`` says why and what to do.
+    Never an error for any query. Without a usable embedder the ranking is by keyword and recency, and where the
+    reranker fails it is as without it; the result's ``warning`` says why and what to do.
 
     Args:
         kind: the queue's namespace.
@@ -76,18 +78,20 @@ def recall(
         narrow: the policy for calls in the middle of a task; caps ``top_k``, ``max_chunks`` and ``window``.
         left_out: ``seq`` of raw events that the view leaves out for now (``View.left_out``).
         cache: the store's vectors, kept by the caller between calls.
+        reranker: puts the best in order by reading each together with the question.
         arm: a key of ``memory.arms.ARMS``, for measuring; None for the one that ships.
 
     Raises:
         ValueError: there is no such arm.
-        EmbeddingUnavailable: the named arm ranks by an embedder that cannot be used. Without a name never.
+        EmbeddingUnavailable: the named arm ranks by an embedder or a reranker that cannot be used. Without a name
+            never.
     """
     if narrow:
         top_k = min(top_k, PROCEDURAL_TOP_K)
         max_chunks = min(max_chunks, PROCEDURAL_CHUNKS)
         window = min(window, PROCEDURAL_WINDOW)
     candidates = behind_bullets(store, kind, left_out)
-    ranked = _rank(store, query, candidates, embedder, cache, arm)
+    ranked = _rank(Sources(store, WordIndex(store), reranker=reranker), query, candidates, embedder, cache, arm)
     picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget)
     items, tokens = _items(store, candidates, ranked, picked, token_budget)
     bullets = _bullets(store, kind, [candidates.seqs[place] for place in picked.hits], top_k, token_budget - tokens)
@@ -113,6 +117,7 @@ def recall_chunks(
     exclude: Collection[int] = (),
     left_out: Collection[int] = (),
     cache: VectorCache | None = None,
+    reranker: CrossEncoder | None = None,
     arm: str | None = None,
 ) -> RecallResult:
     """As ``recall``, over the events of one kind of event, such as ``tool``, with no bullet layer between.
@@ -127,7 +132,7 @@ def recall_chunks(
         max_chunks = min(max_chunks, PROCEDURAL_CHUNKS)
         window = min(window, PROCEDURAL_WINDOW)
     candidates = of_event_kind(store, kind, exclude, left_out)
-    ranked = _rank(store, query, candidates, embedder, cache, arm)
+    ranked = _rank(Sources(store, WordIndex(store), reranker=reranker), query, candidates, embedder, cache, arm)
     picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget, same_event=True)
     items, tokens = _items(store, candidates, ranked, picked, token_budget)
     return RecallResult(
@@ -149,7 +154,7 @@ class _Ranked:
 
 
 def _rank(
-    store: MemoryStore,
+    sources: Sources,
     query: str,
     candidates: Candidates,
     embedder: Embedder | None,
@@ -158,8 +163,25 @@ def _rank(
 ) -> _Ranked:
     if arm is not None and arm not in ARMS:
         raise ValueError(f"{arm!r} is no way of ranking; there are {', '.join(map(repr, ARMS))}.")
+    try:
+        return _rank_with(sources, query, candidates, embedder, cache, arm)
+    except RerankerUnavailable as error:
+        if arm is not None:
+            raise
+        ranked = _rank_with(replace(sources, reranker=None), query, candidates, embedder, cache, arm)
+        warning = f"{error} This was ranked without a cross-encoder."
+        return replace(ranked, warning=f"{ranked.warning} {warning}" if ranked.warning else warning)
+
+
+def _rank_with(
+    sources: Sources,
+    query: str,
+    candidates: Candidates,
+    embedder: Embedder | None,
+    cache: VectorCache | None,
+    arm: str | None,
+) -> _Ranked:
     warning = None
-    sources = Sources(store, WordIndex(store))
     if not query.strip() or not len(candidates):
         return _ranked(ARMS["recency"](sources), query, candidates, None)
     if embedder is None:
@@ -167,7 +189,9 @@ def _rank(
     else:
         try:
             embedded, warning = _embedded(sources, embedder, candidates, cache or VectorCache())
-            return _ranked(ARMS[arm or WITH_EMBEDDER](embedded), query, candidates, warning)
+            return _ranked(ARMS[arm or _shipped(embedded)](embedded), query, candidates, warning)
+        except RerankerUnavailable:
+            raise
         except EmbeddingUnavailable as error:
             if arm is not None and ARMS[arm].needs_embedder:
                 raise
@@ -177,13 +201,20 @@ def _rank(
     return _rank_by_keyword(sources, query, candidates, warning)
 
 
+def _shipped(sources: Sources) -> str:
+    """The arm that is taken where none is named."""
+    if sources.reranker is not None:
+        return RERANKED
+    return WITHOUT_EMBEDDER if sources.dense is None else WITH_EMBEDDER
+
+
 def _ranked(arm: Arm, query: str, candidates: Candidates, warning: str | None) -> _Ranked:
     return _Ranked(arm.name, arm.scores(query, candidates), arm.hits(query, candidates), warning)
 
 
 def _rank_by_keyword(sources: Sources, query: str, candidates: Candidates, warning: str | None) -> _Ranked:
     """Chunks that share words with the question; where there are none, the newest."""
-    ranked = _ranked(ARMS[WITHOUT_EMBEDDER](sources), query, candidates, warning)
+    ranked = _ranked(ARMS[_shipped(sources)](sources), query, candidates, warning)
     if ranked.hits.any():
         return replace(ranked, by=f"{ranked.by}+recency")
     return _ranked(ARMS["recency"](sources), query, candidates, warning)

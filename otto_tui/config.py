@@ -69,6 +69,7 @@ def to_options(settings: Settings, *, home: Path, environ: Mapping[str, str], ch
         ledger=LedgerSettings(**dataclasses.asdict(settings.ledger)),
         embedding=embedding.model,
         embedding_path=from_home(embedding.model_path, environ) if embedding.model_path else None,
+        reranker=from_home(embedding.reranker, environ).as_posix() if embedding.reranker else None,
         recall_chunks=memory.recall_chunks,
         recall_window=memory.recall_window,
         recall_tokens=memory.recall_tokens,

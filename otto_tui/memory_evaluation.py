@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory.errors import OttoError
+from memory.errors import OttoError, RerankerUnavailable
 from otto_tui.memory_evaluation_lines import Printed
 from otto_tui.progress import Progress, progress_bar
 from otto_tui.ready_embedder import AS_SET_UP, ready_embedder
@@ -19,6 +19,7 @@ from otto_tui.terminal import say_aside
 
 if TYPE_CHECKING:
     from memory.compaction import Summarize
+    from memory.cross_encoder import CrossEncoder
     from memory.embeddings import Embedder
     from memory.locomo import Talk
     from memory.recall_bench import Setting
@@ -51,15 +52,17 @@ def measure(options: Options, request: Request) -> Printed:
 
     Raises:
         click.BadParameter: a conversation or an arm that there is not.
-        OttoError: the data, the embedder or the summariser cannot be had, or nothing was compacted.
+        OttoError: the data, the embedder, the reranker or the summariser cannot be had, or nothing was compacted.
     """
     from memory.recall_evaluation import Wanted, evaluate
     from memory.recall_scores import BUDGETS
     from memory.seed_tables import is_seeds_own
+    from sessions.embedding_choice import choose_reranker
 
+    reranker = choose_reranker(options)
     with progress_bar() as progress:
         talks = _chosen(_talks(request.data, progress), request.conversations)
-        arms = _arms(request.arms)
+        arms = _arms(request.arms, reranker)
         sets = _sets(talks, request.held_out)
         embedders = [_embedder(options, name) for name in request.embedders]
         with _summarizer(options, request) as (setting, summarize), _folder(request.keep_store) as folder:
@@ -72,6 +75,7 @@ def measure(options: Options, request: Request) -> Printed:
                     summarize=summarize,
                     embedders=embedders,
                     arms=arms,
+                    reranker=reranker,
                     budgets=sorted(set(request.budgets or BUDGETS)),
                     folder=folder,
                     plain=seeds_own,
@@ -127,15 +131,32 @@ def _sets(talks: Sequence[Talk], held_out: Sequence[str]) -> Mapping[str, tuple[
     return sets
 
 
-def _arms(names: Sequence[str]) -> list[str | None]:
-    from memory.arms import ARMS
+def _arms(names: Sequence[str], reranker: CrossEncoder | None) -> list[str | None]:
+    """Of all arms those that can be had; an arm that was named is never left out."""
+    from memory.arms import ARMS, RERANKED
 
     if EVERY_ARM in names:
+        try:
+            _load(reranker)
+        except RerankerUnavailable as error:
+            say_aside(f"{RERANKED!r} is left out. {error}")
+            return [name for name, arm in ARMS.items() if not arm.needs_reranker]
         return list(ARMS)
     for name in names:
         if name not in ARMS:
             raise click.BadParameter(f"{name!r} is none of {', '.join(ARMS)}, {EVERY_ARM}.", param_hint="--arm")
+    if any(ARMS[name].needs_reranker for name in names):
+        # What cannot be had is told before minutes go into replays.
+        _load(reranker)
     return list(dict.fromkeys(names)) or [None]
+
+
+def _load(reranker: CrossEncoder | None) -> None:
+    from memory.arms import NO_RERANKER
+
+    if reranker is None:
+        raise RerankerUnavailable(NO_RERANKER)
+    reranker.load()
 
 
 def _embedder(options: Options, name: str) -> Embedder | None:

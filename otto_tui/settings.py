@@ -126,6 +126,10 @@ class EmbeddingSettings:
     one that the extra `multilingual` installs, or `none` for keyword and recency only. Unset: the best one at hand."""
     model_path: str | None = None
     """A folder with the model's ONNX weights, for a machine without a network."""
+    reranker: str | None = None
+    """A cross-encoder, which reads each of the best pieces together with the question and puts them in order: a folder
+    with its ONNX weights, or the name of one that fastembed knows and whose weights are here already. Unset: none,
+    because it adds latency."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +145,7 @@ class ToolSettings:
     loop_compact_at: Annotated[int, Ge(1_000), Le(100_000_000)] = 160_000
     """Characters of tool output in one turn at which the oldest results are cut to one line each. Nothing is lost:
     the tape has all of it, and recall finds it. Scaled down with both budgets where the model's window is small."""
-    keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = 6
+    keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = 4
     """How many of the newest results stay whole at such a cut."""
     run_command: bool = False
     """Let the model run shell commands. You are asked before each one."""

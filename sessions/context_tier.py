@@ -19,7 +19,7 @@ from sessions.loop_status import LoopStatus
 LOOP_COMPACT_AT = 160_000
 """Characters of tool results in the transcript at which the oldest are rewritten."""
 
-KEEP_VERBATIM = 6
+KEEP_VERBATIM = 4
 """The newest results, which stay as they are."""
 
 LONGEST_ARGUMENT = 160

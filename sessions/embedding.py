@@ -16,7 +16,7 @@ from memory.store import MemoryStore
 from memory.values import EmbeddingState, RecallResult
 from memory.vector_cache import VectorCache
 from memory.vectors import embedding_state, reembed
-from sessions.embedding_choice import choose, is_local
+from sessions.embedding_choice import choose, choose_reranker, is_local
 from sessions.embedding_spaces import Spaces
 from sessions.events import EmbeddingProgress, MemoryChanged, Notice, SessionEvent
 from sessions.options import Options
@@ -49,6 +49,8 @@ class EmbeddingWorker:
         self._model_name = model_name
         self._emit = emit
         self._cache = VectorCache()
+        self.reranker = choose_reranker(options)
+        """Puts the best of a recall in order; None where none is set."""
         self._stop = Flag()
         self._task: asyncio.Task[None] | None = None
         self._again = False
@@ -120,6 +122,7 @@ class EmbeddingWorker:
                 embedder=self.ranks_now(),
                 in_view=InView(left_out),
                 cache=self._cache,
+                reranker=self.reranker,
             )
 
         return await asyncio.to_thread(search)

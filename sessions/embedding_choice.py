@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from ipaddress import ip_address
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from memory.embeddings import EmbedderChoice, EmbeddingServer, choose_embedder
 from memory.thresholds import with_thresholds
 from sessions.options import OFFLINE, Options
 from sessions.threshold_file import load_thresholds
+
+if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
 
 LOCAL_PREFIXES = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/", "hosted_vllm/")
 """Vendors that run on the person's own machine unless an address says otherwise."""
@@ -27,6 +31,15 @@ def choose(options: Options, model_name: str) -> EmbedderChoice:
         ),
         options,
     )
+
+
+def choose_reranker(options: Options) -> CrossEncoder | None:
+    """The cross-encoder that is set, if one is. Nothing is loaded yet."""
+    if not options.reranker:
+        return None
+    from memory.cross_encoder import named_cross_encoder
+
+    return named_cross_encoder(options.reranker, options.environ)
 
 
 def servers_of(options: Options) -> dict[str, EmbeddingServer]:

@@ -76,7 +76,7 @@ class ToolSettings:
     """Calls in one turn; then the model must answer without tools."""
     loop_compact_at: int = 160_000
     """Characters of tool output in the running transcript at which the oldest results are rewritten to one line."""
-    keep_verbatim: int = 6
+    keep_verbatim: int = 4
     """The newest results, which are never rewritten."""
     run_command: bool = False
     """Offer the tool that runs shell commands. Each one is asked for."""
@@ -130,6 +130,8 @@ class Options:
     """``provider:model``, a fastembed model's name, or ``none``; None chooses (DESIGN: "Recall")."""
     embedding_path: Path | None = None
     """Folder with a local ONNX model for fastembed."""
+    reranker: str | None = None
+    """Folder with a cross-encoder for fastembed, or the name of one whose weights are here; None for none."""
     recall_chunks: int = 100
     recall_window: int = 2
     recall_tokens: int = 3_000

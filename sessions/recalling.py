@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memory.embeddings import Embedder
 from memory.retrieval import MAX_CHUNKS, TOKEN_BUDGET, WINDOW, recall, recall_chunks
 from memory.store import CONVERSATION, MemoryStore
 from memory.values import RecallResult
 from memory.vector_cache import VectorCache
+
+if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
 
 TOOL_KIND = "tool"
 
@@ -50,6 +54,7 @@ def recall_everything(
     narrow: bool = False,
     in_view: InView = InView(),
     cache: VectorCache | None = None,
+    reranker: CrossEncoder | None = None,
 ) -> RecallResult:
     """Exact words that are not in view, in time order; items of the kind ``tool`` are what tools printed.
 
@@ -67,6 +72,7 @@ def recall_everything(
         exclude=in_view.verbatim,
         left_out=in_view.gone,
         cache=cache,
+        reranker=reranker,
     )
     if printed.ranked_by == "recency" and question.strip():
         printed = replace(printed, items=(), tokens=0)
@@ -81,6 +87,7 @@ def recall_everything(
         narrow=narrow,
         left_out=in_view.left_out,
         cache=cache,
+        reranker=reranker,
     )
     if not printed.items:
         return said

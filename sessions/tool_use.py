@@ -45,9 +45,10 @@ class ToolUse:
 
         ranks_now = embedding.ranks_now if embedding is not None else None
         cache = embedding.cache if embedding is not None else None
+        reranker = embedding.reranker if embedding is not None else None
 
         def bind(*, narrow: bool, in_view: InView) -> AbstractContextManager[object]:
-            return bind_store(BoundStore(memory.store, ranks_now, policy, in_view, narrow, cache))
+            return bind_store(BoundStore(memory.store, ranks_now, policy, in_view, narrow, cache, reranker))
 
         self._loop = ToolLoop(
             memory,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.embeddings import Embedder
 from memory.errors import OttoError, UnknownId
@@ -23,6 +23,9 @@ from sessions.chat_model import ToolSpec
 from sessions.recalled_text import recall_text, source_text
 from sessions.recalling import InView, RecallPolicy, recall_everything
 from sessions.toolbox import CallContext, Tool, ToolAnswer, ToolRefused
+
+if TYPE_CHECKING:
+    from memory.cross_encoder import CrossEncoder
 
 MEMORY_GROUP = "memory"
 
@@ -78,6 +81,7 @@ class BoundStore:
     """The call comes in the middle of a task, which memory must not starve (seed 000, "Two read policies")."""
     cache: VectorCache | None = None
     """The store's vectors, kept between calls."""
+    reranker: CrossEncoder | None = None
 
 
 _bound: ContextVar[BoundStore | None] = ContextVar("otto_bound_store", default=None)
@@ -135,6 +139,7 @@ def _recalled(question: str) -> ToolAnswer:
         narrow=bound.narrow,
         in_view=bound.in_view,
         cache=bound.cache,
+        reranker=bound.reranker,
     )
     refs = tuple(dict.fromkeys(item.id for item in result.items))
     found = f"{len(refs)} found" if refs else "nothing found"

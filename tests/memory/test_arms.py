@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER
 from memory.candidates import Candidates, of_event_kind
+from memory.cross_encoder import CrossEncoder
 from memory.date_arm import SaidThen
 from memory.dense_arms import Dense
 from memory.diversity import Diverse
@@ -26,6 +27,7 @@ from memory.voice_arm import Voice
 from memory.word_arms import NearWords
 from memory.word_index import WordIndex
 from tests.memory.embedders import TinyEmbedder
+from tests.memory.tiny_onnx import write_cross_encoder
 
 FOUND_BY_WORDS = [name for name, builder in ARMS.items() if not builder.everything]
 SAID = [
@@ -58,6 +60,13 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def reranker(tmp_path_factory: pytest.TempPathFactory) -> CrossEncoder:
+    """For arms that need one."""
+    folder = write_cross_encoder(tmp_path_factory.mktemp("models") / "m", {"the": 1.0})
+    return CrossEncoder(None, folder=folder, environ={})
+
+
 def say(store: MemoryStore, texts: list[str], *, bullet: str = "all", **more: str) -> None:
     """Put texts on the tape behind one bullet."""
     said = [
@@ -72,7 +81,7 @@ def conversation(store: MemoryStore) -> Candidates:
 
 
 @pytest.mark.parametrize("name", FOUND_BY_WORDS)
-def test_words_of_any_script_are_found_with_every_arm(store: MemoryStore, name: str) -> None:
+def test_words_of_any_script_are_found_with_every_arm(store: MemoryStore, name: str, reranker: CrossEncoder) -> None:
     filler = [f"Small talk number {n} about the weather." for n in range(40)]
     say(store, [text for n, text in enumerate(SAID) for text in (text, *filler[4 * n : 4 * n + 4])])
     embed_waiting(store, TinyEmbedder())
@@ -81,7 +90,7 @@ def test_words_of_any_script_are_found_with_every_arm(store: MemoryStore, name: 
             continue
         for question, number in ASKED.items():
             # A threshold that nothing passes does not hide what shares a word.
-            result = recall(store, CONVERSATION, question, embedder=embedder, arm=name, window=0)
+            result = recall(store, CONVERSATION, question, embedder=embedder, reranker=reranker, arm=name, window=0)
             assert SAID[number] in {item.text for item in result.items}, (name, question)
 
 
@@ -96,6 +105,9 @@ def test_an_arm_that_needs_an_embedder_never_becomes_another_one(store: MemorySt
     say(store, SAID)
     if ARMS[name].needs_embedder:
         with pytest.raises(EmbeddingUnavailable, match="needs an embedding model"):
+            recall(store, CONVERSATION, "password", arm=name)
+    elif ARMS[name].needs_reranker:
+        with pytest.raises(EmbeddingUnavailable, match="No cross-encoder is set"):
             recall(store, CONVERSATION, "password", arm=name)
     else:
         assert recall(store, CONVERSATION, "password", arm=name).items

@@ -102,6 +102,7 @@ def test_every_setting_reaches_the_options(place: Place) -> None:
         [embedding]
         model = "none"
         model_path = "/weights"
+        reranker = "/reranker"
         [providers.local]
         api_base = "http://127.0.0.1:2/v1"
         api_key_env = "LOCAL_KEY"
@@ -145,6 +146,7 @@ def test_every_setting_reaches_the_options(place: Place) -> None:
         ),
         embedding="none",
         embedding_path=Path("/weights"),
+        reranker="/reranker",
         recall_chunks=5,
         recall_window=0,
         recall_tokens=900,

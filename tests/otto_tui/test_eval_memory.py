@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from memory import locomo_fetch
-from memory.arms import ARMS, WITHOUT_EMBEDDER
+from memory.arms import ARMS, RERANKED, WITHOUT_EMBEDDER
 from memory.locomo import load
 from tests.memory.invented_talk import as_list, invented_talk, write
-from tests.memory.tiny_onnx import write_model
+from tests.memory.tiny_onnx import write_cross_encoder, write_model
 from tests.otto_tui.processes import here, otto
 from tests.vendors import Failure, LoopbackVendor
 
@@ -139,15 +139,41 @@ def test_more_is_told_where_more_is_asked_for(tmp_path: Path, data: Path, kept: 
 
 def test_arms_stand_side_by_side(tmp_path: Path, data: Path, kept: Path) -> None:
     args = (*SMALL, "--keep-store", str(kept), "--conversation", "7", "--budget", "100", "--json")
-    every = rows(evaluate(*args, "--arm", "all", "--embedder", "none", "--embedder", "box", home=tmp_path, data=data))
+    done = evaluate(*args, "--arm", "all", "--embedder", "none", "--embedder", "box", home=tmp_path, data=data)
+    every = rows(done)
+    without_reranker = [name for name, arm in ARMS.items() if not arm.needs_reranker]
     worded = [row["arm"] for row in every if row["embedder"] == "none"]
-    assert worded == [name for name, arm in ARMS.items() if not arm.needs_embedder]
-    assert [row["arm"] for row in every if row["embedder"] != "none"] == list(ARMS)
+    assert worded == [name for name in without_reranker if not ARMS[name].needs_embedder]
+    assert [row["arm"] for row in every if row["embedder"] != "none"] == without_reranker
+    assert done.stderr.decode().count("'shipped, reranked' is left out. No cross-encoder is set.") == 1
     newest = next(row for row in every if row["arm"] == "recency")
     shipped = next(row for row in every if row["arm"] == WITHOUT_EMBEDDER)
     assert newest["mean"] < shipped["mean"]
     (unnamed,) = rows(evaluate(*args, "--embedder", "none", home=tmp_path, data=data))
     assert {**unnamed, "ms_rank_p50": 0} == {**shipped, "ms_rank_p50": 0}
+
+
+def test_a_cross_encoder_is_measured_where_one_is_set(tmp_path: Path, data: Path, kept: Path) -> None:
+    args = (*SMALL, "--keep-store", str(kept), "--conversation", "7", "--budget", "100", "--embedder", "none", "--json")
+    folder = write_cross_encoder(tmp_path / "m", {"[UNK]": 1.0})
+    reranker = {"OTTO_EMBEDDING__RERANKER": str(folder)}
+    every = rows(evaluate(*args, "--arm", "all", home=tmp_path, data=data, **reranker))
+    assert [row["arm"] for row in every] == [name for name, arm in ARMS.items() if not arm.needs_embedder]
+    shipped, reranked = (next(row for row in every if row["arm"] == name) for name in (WITHOUT_EMBEDDER, RERANKED))
+    # This one likes what is long.
+    assert shipped["at_5"] != reranked["at_5"]
+    # Where none is named the arm that ships is measured, under its own name.
+    (unnamed,) = rows(evaluate(*args, home=tmp_path, data=data, **reranker))
+    assert {**unnamed, "ms_rank_p50": 0} == {**shipped, "ms_rank_p50": 0}
+
+
+@pytest.mark.parametrize(("named", "says"), [("", b"No cross-encoder is set."), ("made/up", b"no folder made/up")])
+def test_a_cross_encoder_that_cannot_be_had_is_told_first(tmp_path: Path, data: Path, named: str, says: bytes) -> None:
+    args = (*SMALL, "--arm", RERANKED, "--embedder", "none")
+    done = evaluate(*args, home=tmp_path, data=data, OTTO_EMBEDDING__RERANKER=named)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert says in done.stderr
+    assert b"replaying" not in done.stderr
 
 
 def test_an_arm_says_what_it_needs(tmp_path: Path, data: Path, kept: Path) -> None:

@@ -58,10 +58,10 @@ def test_without_a_cut_it_grows_with_every_call() -> None:
 
 
 def test_what_stands_between_two_cuts_is_never_touched() -> None:
-    """A cut comes when the threshold is passed anew: with 6 results of 20 KB kept, every third call from the ninth."""
+    """A cut comes when the threshold is passed anew: with 4 results of 20 KB kept, every fifth call from the ninth."""
     tier = ContextTier(SEED, searchable=True)
     cuts = [number for number in range(1, 121) if one_round(tier, result(number)) is not None]
-    assert cuts == list(range(9, 121, 3))
+    assert cuts == list(range(9, 121, 5))
     assert tier.status(running=True).cuts == len(cuts)
 
 
@@ -83,7 +83,7 @@ def test_a_break_is_counted_for_a_request_and_not_for_a_cut() -> None:
 def test_the_newest_results_stay_word_for_word_and_the_others_become_a_line() -> None:
     *_, last = transcripts(9)
     printed = contents(last)
-    assert [len(text) == PRINTED for text in printed] == [False] * 3 + [True] * 6
+    assert [len(text) == PRINTED for text in printed] == [False] * 5 + [True] * 4
     assert printed[0] == (
         "[read number 0] (20,000 characters, no longer shown here: recall_memory finds its exact words,"
         " recall_id event-0 shows it)"
@@ -157,7 +157,7 @@ def test_sizes_before_and_after_are_those_of_the_messages() -> None:
     assert (cut.chars_before, cut.chars_after) == (status.chars_before, status.chars_after)
     assert cut.chars_after == characters(tier.messages)
     assert status.chars_before - status.chars_after == 9 * PRINTED - sum(map(len, contents(tier.messages)))
-    assert (status.evicted, status.printed, status.standing) == (3, 9 * PRINTED, 6 * PRINTED)
+    assert (status.evicted, status.printed, status.standing) == (5, 9 * PRINTED, 4 * PRINTED)
 
 
 def test_a_last_request_speaks_of_no_tools() -> None:

@@ -94,7 +94,8 @@ def recall(
     ranked = _rank(Sources(store, WordIndex(store), reranker=reranker), query, candidates, embedder, cache, arm)
     picked = pick(ranked.scores, ranked.hits, candidates, max_chunks, window, token_budget)
     items, tokens = _items(store, candidates, ranked, picked, token_budget)
-    bullets = _bullets(store, kind, [candidates.seqs[place] for place in picked.hits], top_k, token_budget - tokens)
+    best = [int(candidates.seqs[place]) for place in _best_first(picked, ranked)]
+    bullets = _bullets(store, kind, best, top_k, token_budget - tokens)
     return RecallResult(
         ranked_by=ranked.by,
         tokens=tokens + sum(bullet.tokens for bullet in bullets),
@@ -277,6 +278,12 @@ def _items(
     return tuple(items), tokens
 
 
+def _best_first(picked: Picked, ranked: _Ranked) -> list[int]:
+    """All that was picked; what stands right beside a better hit counts by its own score as well."""
+    scores = {place: float(ranked.scores[place]) for place in (*picked.hits, *picked.neighbours)}
+    return sorted(scores, key=lambda place: (-scores[place] if scores[place] == scores[place] else float("inf"), place))
+
+
 def _fitting(text: str, chunk: Chunk, token_budget: int) -> str:
     """All of a chunk's words, or of one that is larger than the whole budget the largest piece that fits."""
     if chunk.tokens <= token_budget:
@@ -289,7 +296,7 @@ def _fitting(text: str, chunk: Chunk, token_budget: int) -> str:
 
 
 def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, token_budget: int) -> tuple[Bullet, ...]:
-    """The bullets that say the best hits in other words, best first; ``hits`` are the events of the hits."""
+    """The bullets that say the best hits in other words, best first; ``hits`` are the events that come back."""
     if top_k < 1 or not hits:
         return ()
     with store.reading() as db, _one_moment(db):

@@ -27,7 +27,7 @@ def figures(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> s
         table.add_row(*map(Text, row))
     written = io.StringIO()
     width = max(NARROWEST, shutil.get_terminal_size().columns)
-    Console(file=written, width=width, color_system=None).print(table)
+    Console(file=written, width=width, color_system=None).print(table, markup=False)
     lines = [line.rstrip() for line in written.getvalue().splitlines()]
     return "\n".join([title, *filter(None, lines)])
 

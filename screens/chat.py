@@ -398,4 +398,6 @@ class ChatScreen(Screen[None]):
 
     def say(self, sentence: str, severity: Severity = "information") -> None:
         """Show a sentence for a moment."""
-        self.notify(displayable(sentence), severity=severity, markup=False)
+        # Long enough to be read by who looks up late; a warning is worth more of it.
+        seconds = 8 if severity == "information" else 15
+        self.notify(displayable(sentence), severity=severity, markup=False, timeout=seconds)

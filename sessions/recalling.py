@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memory.asked_once import AskedOnce
 from memory.embeddings import Embedder
 from memory.retrieval import MAX_CHUNKS, TOKEN_BUDGET, WINDOW, recall, recall_chunks
 from memory.store import CONVERSATION, MemoryStore
@@ -60,11 +61,12 @@ def recall_everything(
 
     Never an error for any question. Without a hit, the newest of the conversation is returned, and no tool's output.
     """
+    asked = AskedOnce(embedder) if embedder is not None else None
     printed = recall_chunks(
         store,
         TOOL_KIND,
         question,
-        embedder=embedder,
+        embedder=asked,
         max_chunks=policy.max_chunks,
         window=policy.window,
         token_budget=int(policy.token_budget * TOOLS_SHARE),
@@ -80,7 +82,7 @@ def recall_everything(
         store,
         CONVERSATION,
         question,
-        embedder=embedder,
+        embedder=asked,
         max_chunks=policy.max_chunks,
         window=policy.window,
         token_budget=policy.token_budget - printed.tokens,

@@ -73,6 +73,7 @@ def test_every_way_of_compacting_keeps_every_constraint(mode_rows: list[Row]) ->
     assert [row.kept for row in mode_rows] == [8] * 6, [row.lost for row in mode_rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ledger", "auto"])
 def test_the_ledger_keeps_every_constraint_of_2000_turns(name: str) -> None:
     (row,) = evaluate(turns=(2_000,), policies=[policy for policy in MODES if policy.name == name])

@@ -429,7 +429,7 @@ rounds = st.builds(
 
 
 @given(st.lists(rounds, min_size=4, max_size=9), st.integers(60, 150), st.sampled_from([40_000, 4_000, 600, 200]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_whatever_is_noted_dropped_and_compacted_everything_holds(
     played: list[Round], x_budget: int, y_budget: int
 ) -> None:

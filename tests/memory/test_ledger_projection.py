@@ -94,7 +94,7 @@ def ids(projection: Projection) -> list[str]:
 
 
 @given(histories())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_between_full_folds_what_is_shown_only_grows_at_its_end(history: History) -> None:
     for before, after in zip(history.shown, history.shown[1:], strict=False):
         if not after.full:
@@ -102,20 +102,20 @@ def test_between_full_folds_what_is_shown_only_grows_at_its_end(history: History
 
 
 @given(histories())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_projecting_twice_gives_the_same(history: History) -> None:
     assert history.project(pool_max=NEVER_FULL) == history.project(pool_max=NEVER_FULL)
 
 
 @given(histories())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_nothing_is_shown_that_rests_on_what_still_stands_raw(history: History) -> None:
     for pool_max in (NEVER_FULL, ALWAYS_FULL):
         assert all(seq <= history.through for seq in history.project(pool_max=pool_max).cited)
 
 
 @given(histories())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_a_full_fold_of_all_there_is_shows_the_ledgers_truth(history: History) -> None:
     history.hear()
     history.through = history.events
@@ -124,13 +124,13 @@ def test_a_full_fold_of_all_there_is_shows_the_ledgers_truth(history: History) -
 
 
 @given(histories(drops=False, punctual=True))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_adding_gives_what_a_full_fold_gives_where_nothing_was_dropped_or_late(history: History) -> None:
     assert history.project(pool_max=NEVER_FULL).records == history.project(pool_max=ALWAYS_FULL).records
 
 
 @given(histories())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 def test_a_full_fold_right_after_another_changes_nothing(history: History) -> None:
     first = history.compact(history.through, ALWAYS_FULL)
     assert history.project(pool_max=NEVER_FULL).records == first.records

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 RUN = "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/otto"
-TEST = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest"
+TEST = "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest -n auto"
 
 
 @pytest.mark.parametrize("name", sorted(set(option_tables()) - {"tui"}))

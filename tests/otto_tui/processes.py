@@ -21,7 +21,10 @@ def clean_environ(home: Path, **more: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.upper().startswith(("OTTO_", "OLLAMA_")) and "_API_" not in name.upper()
+        if not name.upper().startswith(("OTTO_", "OLLAMA_"))
+        and "_API_" not in name.upper()
+        # A window has the size that its terminal says.
+        and name not in ("COLUMNS", "LINES")
     }
     # Nobody listens on port 1, so that an Ollama on the machine of whoever runs this is not found.
     return kept | {"OTTO_HOME": str(home), "OLLAMA_HOST": "127.0.0.1:1", "OTTO_EMBEDDING_MODEL": "none"} | more

@@ -114,7 +114,8 @@ def test_what_is_large_is_cut_to_the_budget_and_says_so(store: MemoryStore) -> N
 
 
 async def test_a_model_looks_up_an_id_of_its_own_view(tmp_path: Path) -> None:
-    async with talking(options_for(tmp_path, compaction="ledger", ledger={"compact_after_tokens": 400})) as talk:
+    roomy = {"compact_after_tokens": 400, "observations_pool_max_tokens": 5_000}
+    async with talking(options_for(tmp_path, compaction="ledger", y_budget=4_000, ledger=roomy)) as talk:
         noted: list[Bullet] = []
         for _ in range(60):
             await talk.say(1)

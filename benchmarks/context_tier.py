@@ -19,10 +19,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sessions.context_tier import KEEP_VERBATIM, LOOP_COMPACT_AT
 from sessions.library import Library
 from sessions.loop_status import LoopStatus
-from sessions.options import ToolSettings
+from sessions.options import KEEP_VERBATIM, LOOP_COMPACT_AT, ToolSettings
 from tests.vendors import Asked, LoopbackVendor, Reply, ToolUse
 
 CALLS = 120

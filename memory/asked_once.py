@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
@@ -52,7 +52,3 @@ class AskedOnce:
             return self._embedder.embed_query(text)
         except EmbeddingUnavailable as error:
             return error
-
-    def __getattr__(self, name: str) -> Any:
-        """Whatever else a ranking asks of this embedder."""
-        return getattr(self._embedder, name)

@@ -1,4 +1,4 @@
-"""How many tokens X and Y may hold (seed 000, "Budget"; DESIGN, "The live view")."""
+"""How many tokens X and Y may hold, and how much a recall returns (seed 000, "Budget"; DESIGN, "The live view")."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ X_BUDGET = 24_000
 Y_BUDGET = 80_000
 MIN_X_BUDGET = 50
 MIN_Y_BUDGET = 100
+
+MAX_CHUNKS = 100
+"""So many hits that the budget is what ends a wide recall; with the seed's 20 a question with several answers loses
+some."""
+
+WINDOW = 2
+"""Neighbours on either side that come along with a hit."""
+
+TOKEN_BUDGET = 3_000
+"""Of all that one recall returns."""
 
 
 def check_budgets(x_budget: int, y_budget: int) -> None:

@@ -13,15 +13,12 @@ from memory.candidate_columns import Candidates as Candidates
 from memory.columns import Columns, EventColumns
 from memory.pending_rows import load_spans
 from memory.store import MemoryStore
-from memory.tool_events import RECALL_TOOLS
+from memory.tool_events import RECALL_TOOLS, TOOL_KIND
 from memory.values import Span
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-TOOL = "tool"
-"""The kind of event that holds what a tool was asked, or printed."""
 
 _Standing = dict[int, tuple[Span, ...] | None]
 """What the view shows of events that stand raw in it: all (None) or these pieces."""
@@ -41,7 +38,7 @@ def behind_bullets(store: MemoryStore, kind: str, left_out: Collection[int] = ()
         standing = {seq: spans for seq, spans in _standing(db, kind).items() if seq not in without}
         in_part = [seq for seq, spans in standing.items() if spans is not None]
         members = np.concatenate([columns.behind_bullets(db, kind), np.array([*in_part, *without], np.int64)])
-        members = np.setdiff1d(members, columns.events.seqs[columns.events.of_kind(TOOL)])
+        members = np.setdiff1d(members, columns.events.seqs[columns.events.of_kind(TOOL_KIND)])
         return np.isin(columns.chunks.seqs, members) & ~_shown(columns, standing)
 
     with store.reading() as db:
@@ -76,7 +73,7 @@ def _recalled(events: EventColumns) -> NDArray[np.bool_]:
     import numpy as np
 
     names = [place for place, name in enumerate(events.names) if name in RECALL_TOOLS]
-    return events.of_kind(TOOL) & np.isin(events.speakers, names)
+    return events.of_kind(TOOL_KIND) & np.isin(events.speakers, names)
 
 
 def _standing(db: sqlite3.Connection, kind: str | None) -> _Standing:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory.candidate_columns import Candidates, chosen
 from memory.columns import Columns, read
+from memory.connections import one_moment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +59,7 @@ class ColumnCache:
         if db.in_transaction:
             columns = read(db)
             return chosen(columns, choose(db, columns))
-        with self._lock, _one_moment(db):
+        with self._lock, one_moment(db):
             version = _version(db)
             kept = self._kept.pop(key, None)
             if kept is None or kept.seen.get(db) != version:
@@ -91,15 +91,3 @@ def _same(kept: _Kept, columns: Columns, mask: NDArray[np.bool_]) -> bool:
 def _version(db: sqlite3.Connection) -> _Version:
     """Another when anything has been committed since, by another connection or by this one."""
     return db.execute("PRAGMA data_version").fetchone()[0], db.total_changes
-
-
-@contextmanager
-def _one_moment(db: sqlite3.Connection) -> Iterator[None]:
-    """All that is read within is of one moment."""
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        # Also on a failure: nothing was written.
-        if db.in_transaction:
-            db.execute("COMMIT")

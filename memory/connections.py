@@ -20,6 +20,22 @@ _INNER = ("SAVEPOINT joined", "RELEASE joined", ("ROLLBACK TO joined", "RELEASE 
 """How a transaction begins, is kept, and is undone."""
 
 
+@contextmanager
+def one_moment(db: sqlite3.Connection) -> Iterator[None]:
+    """All that is read inside is of the same moment, whatever others commit meanwhile."""
+    if db.in_transaction:
+        # That is so in a transaction anyway.
+        yield
+        return
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        # Also on a failure: nothing was written.
+        if db.in_transaction:
+            db.execute("COMMIT")
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     """One thread's read connection. SQLite crashes where one is closed that is in use."""

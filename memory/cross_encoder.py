@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory.errors import EmbeddingUnavailable, RerankerUnavailable
+from memory.errors import EmbeddingUnavailable, RerankerUnavailable, first_line
 from memory.local_embeddings import QUERY_CHARACTERS, RETRY_SECONDS
 from memory.model_files import ModelFolder, default_cache, find_cached
 from memory.quiet_fastembed import load_quietly
@@ -104,7 +104,9 @@ class CrossEncoder:
         try:
             scores = [float(score) for score in loaded.rerank_pairs(pairs, batch_size=_BATCH)]
         except Exception as error:
-            raise RerankerUnavailable(f"The cross-encoder {self.name} failed: {_first_line(error)}.") from error
+            raise RerankerUnavailable(
+                f"The cross-encoder {self.name} failed: {first_line(error).rstrip('.')}."
+            ) from error
         if len(scores) != len(pairs) or not all(map(isfinite, scores)):
             raise RerankerUnavailable(f"The cross-encoder {self.name} answered with no number.")
         return scores
@@ -120,7 +122,7 @@ class CrossEncoder:
             )
         except Exception as error:
             raise RerankerUnavailable(
-                f"The cross-encoder in {folder} cannot be loaded: {_first_line(error)}."
+                f"The cross-encoder in {folder} cannot be loaded: {first_line(error).rstrip('.')}."
             ) from error
 
     def _find(self) -> tuple[str, Path]:
@@ -156,8 +158,3 @@ class CrossEncoder:
                 model=name, sources=ModelSource(hf=name), model_file=self._folder.model_file
             )
         return name, self._folder.path
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:200].rstrip(".")

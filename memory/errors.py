@@ -41,3 +41,9 @@ class RerankerUnavailable(EmbeddingUnavailable):
 
 class EmbeddingOnItsWay(EmbeddingUnavailable):
     """The embedding model is being fetched in the background: ask again soon."""
+
+
+def first_line(error: BaseException) -> str:
+    """What an exception says, short enough for a sentence; its type's name where it says nothing."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:200]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memory import model_files
-from memory.errors import EmbeddingOnItsWay, EmbeddingUnavailable
+from memory.errors import EmbeddingOnItsWay, EmbeddingUnavailable, first_line
 from memory.quiet_fastembed import load_quietly
 from memory.text import storable
 
@@ -185,7 +185,7 @@ class LocalEmbedder:
             return text_embedding(name, specific_model_path=str(folder), threads=1, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise EmbeddingUnavailable(
-                f"The embedding model in {folder} cannot be loaded: {str(error).splitlines()[0][:200]}"
+                f"The embedding model in {folder} cannot be loaded: {first_line(error)}"
             ) from error
 
     def _find(self) -> Path:

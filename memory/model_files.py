@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from memory.errors import EmbeddingUnavailable
+from memory.errors import EmbeddingUnavailable, first_line
 
 HUB_PATIENCE = 4.0
 """Seconds that the hub has to answer at all before weights count as not to be had."""
@@ -138,7 +138,7 @@ def fetch(repository: str, files: Sequence[str], cache_dir: Path, *, patience: f
             if name in files:
                 raise _not_here(repository, f"the hub has no {name} for it") from error
         except Exception as error:
-            raise _not_here(repository, f"fetching it failed ({_first_line(error)})") from error
+            raise _not_here(repository, f"fetching it failed ({first_line(error)})") from error
     folder = find_cached(repository, files, cache_dir)
     if folder is None:
         raise _not_here(repository, f"what was fetched cannot be found in {cache_dir}")
@@ -178,9 +178,4 @@ def _not_here(repository: str, why: str) -> EmbeddingUnavailable:
 
 
 def _unreadable(path: Path, error: Exception) -> EmbeddingUnavailable:
-    return EmbeddingUnavailable(f"{path} cannot be read ({_first_line(error)}).")
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:200]
+    return EmbeddingUnavailable(f"{path} cannot be read ({first_line(error)}).")

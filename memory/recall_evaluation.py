@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from memory.arms import ARMS, WITH_EMBEDDER, WITHOUT_EMBEDDER
 from memory.bench_summarizers import SUMMARIZERS, summarizer
+from memory.budgets import TOKEN_BUDGET
 from memory.compaction import Summarize
 from memory.embeddings import Embedder
 from memory.errors import OttoError
 from memory.locomo import ADVERSARIAL, CATEGORIES, Talk
 from memory.recall_bench import Asked, Progress, Replayed, Setting, asked_of, embedded, in_store, replay
 from memory.recall_scores import Answered, Asking, Row, answer, ask, row_of
-from memory.retrieval import TOKEN_BUDGET
 from memory.seed_tables import Cited, Turned, cited, turned
 from memory.store import MemoryStore
 from memory.timed_embedder import TimedEmbedder

@@ -8,16 +8,16 @@ themselves.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory import bullet_rows, vectors
 from memory.arms import ARMS, RERANKED, WITH_EMBEDDER, WITHOUT_EMBEDDER, Arm, Sources
+from memory.budgets import MAX_CHUNKS, TOKEN_BUDGET, WINDOW
 from memory.candidates import Candidates, behind_bullets, of_event_kind
 from memory.chunking import split
+from memory.connections import one_moment
 from memory.dense_arms import Dense, NearDense
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable, RerankerUnavailable
@@ -35,10 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["recall", "recall_chunks", "recall_id"]
 
-MAX_CHUNKS = 100
-"""So many that the budget is what ends a wide recall; with the seed's 20 a question with several answers loses some."""
-WINDOW = 2
-TOKEN_BUDGET = 3_000
 BULLETS_SHOWN = 3
 """Bullets that stand behind the best hits and are named above the result."""
 
@@ -299,7 +295,7 @@ def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, tok
     """The bullets that say the best hits in other words, best first; ``hits`` are the events that come back."""
     if top_k < 1 or not hits:
         return ()
-    with store.reading() as db, _one_moment(db):
+    with store.reading() as db, one_moment(db):
         summaries = bullet_rows.summaries_behind(db, kind, hits)
         chosen: dict[str, int] = {}
         for id, tokens in (summary for seq in hits for summary in summaries.get(seq, ())):
@@ -307,13 +303,3 @@ def _bullets(store: MemoryStore, kind: str, hits: Sequence[int], top_k: int, tok
                 chosen.setdefault(id, tokens)
         bullets = {bullet.id: bullet for bullet in bullet_rows.load(db, kind, chosen)}
     return tuple(bullets[id] for id in chosen)
-
-
-@contextmanager
-def _one_moment(db: sqlite3.Connection) -> Iterator[None]:
-    """All that is read inside is of the same moment, whatever a compaction swaps in meanwhile."""
-    db.execute("SAVEPOINT one_moment")
-    try:
-        yield
-    finally:
-        db.execute("RELEASE one_moment")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memory.embeddings import Embedder
 from memory.errors import EmbeddingUnavailable
@@ -67,7 +67,3 @@ class TimedEmbedder:
         self.waited += time.perf_counter() - began
         self.cost += seconds
         return vector
-
-    def __getattr__(self, name: str) -> Any:
-        """Whatever else a ranking asks of this embedder."""
-        return getattr(self._embedder, name)

@@ -10,6 +10,9 @@ from __future__ import annotations
 from memory.tokens import count_tokens
 from memory.values import Event, Span
 
+TOOL_KIND = "tool"
+"""The kind of event that holds what a tool was asked, or printed."""
+
 HELD_TOKENS = 200
 """The most that a result may cost and still stand whole."""
 
@@ -28,7 +31,7 @@ STUB: tuple[Span, ...] = ()
 
 def is_of_model(event: Event) -> bool:
     """Whether the event is a model's call or the result of one."""
-    return event.kind == "tool" and isinstance(event.meta.get("call"), str)
+    return event.kind == TOOL_KIND and isinstance(event.meta.get("call"), str)
 
 
 def is_call(event: Event) -> bool:
@@ -37,7 +40,7 @@ def is_call(event: Event) -> bool:
 
 def is_recalled(event: Event) -> bool:
     """Whether it only repeats what memory holds: such text is neither observed nor found again."""
-    return event.kind == "tool" and event.source in RECALL_TOOLS
+    return event.kind == TOOL_KIND and event.source in RECALL_TOOLS
 
 
 def stands_whole(event: Event, x_budget: int) -> bool:

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le
 
-from memory.budgets import MIN_X_BUDGET, MIN_Y_BUDGET, X_BUDGET, Y_BUDGET
+from memory.budgets import MAX_CHUNKS, MIN_X_BUDGET, MIN_Y_BUDGET, TOKEN_BUDGET, WINDOW, X_BUDGET, Y_BUDGET
 from otto_tui.limits import LARGEST_BUDGET
 from sessions.mcp_servers.settings import CALL_TIMEOUT
-from sessions.options import SMALLEST_CHUNK
+from sessions.options import KEEP_VERBATIM, LOOP_COMPACT_AT, SMALLEST_CHUNK
 
 FORBID_UNKNOWN = {"extra": "forbid"}
 """Read by pydantic from ``__pydantic_config__``: a key that is no setting is an error, never silence."""
@@ -77,11 +77,11 @@ class MemorySettings:
     compaction: Literal["auto", "ledger", "summarize"] = "auto"
     """Where a compaction takes its lines from: `ledger`, the notes made meanwhile, without a model; `summarize`, a
     model's summary; `auto`, the notes for what they cover and a summary of the rest."""
-    recall_chunks: Annotated[int, Gt(0), Le(1_000)] = 100
+    recall_chunks: Annotated[int, Gt(0), Le(1_000)] = MAX_CHUNKS
     """How many pieces of text a recall returns at most, neighbours not counted."""
-    recall_window: Annotated[int, Ge(0), Le(100)] = 2
+    recall_window: Annotated[int, Ge(0), Le(100)] = WINDOW
     """How many neighbours on either side come along with a piece that was found."""
-    recall_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = 3_000
+    recall_tokens: Annotated[int, Gt(0), Le(LARGEST_BUDGET)] = TOKEN_BUDGET
     """Tokens that one recall returns at most."""
 
 
@@ -142,10 +142,10 @@ class ToolSettings:
     """Let the model list, search and read files of the folder in which you started Otto. It writes none."""
     max_calls: Annotated[int, Gt(0), Le(10_000)] = 120
     """The most calls in one turn; then the model must answer without tools."""
-    loop_compact_at: Annotated[int, Ge(1_000), Le(100_000_000)] = 160_000
+    loop_compact_at: Annotated[int, Ge(1_000), Le(100_000_000)] = LOOP_COMPACT_AT
     """Characters of tool output in one turn at which the oldest results are cut to one line each. Nothing is lost:
     the tape has all of it, and recall finds it. Scaled down with both budgets where the model's window is small."""
-    keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = 4
+    keep_verbatim: Annotated[int, Ge(1), Le(1_000)] = KEEP_VERBATIM
     """How many of the newest results stay whole at such a cut."""
     run_command: bool = False
     """Let the model run shell commands. You are asked before each one."""

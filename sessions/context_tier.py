@@ -15,12 +15,7 @@ from typing import Any
 
 from sessions.chat_model import Message, ToolCall, tool_request
 from sessions.loop_status import LoopStatus
-
-LOOP_COMPACT_AT = 160_000
-"""Characters of tool results in the transcript at which the oldest are rewritten."""
-
-KEEP_VERBATIM = 4
-"""The newest results, which stay as they are."""
+from sessions.options import KEEP_VERBATIM, LOOP_COMPACT_AT
 
 LONGEST_ARGUMENT = 160
 """Characters of one argument of an evicted call that stay."""

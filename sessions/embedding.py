@@ -118,7 +118,7 @@ class EmbeddingWorker:
             return recall_everything(
                 self._store,
                 question,
-                RecallPolicy(options.recall_chunks, options.recall_window, options.recall_tokens),
+                RecallPolicy.of(options),
                 embedder=self.ranks_now(),
                 in_view=InView(left_out),
                 cache=self._cache,

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import importlib
-import logging
 import os
 import threading
 import warnings
@@ -16,6 +15,7 @@ from typing import Any
 
 from sessions.chat_model import ModelError
 from sessions.display import one_line
+from sessions.quiet_logging import silence
 
 _ENVIRONMENT: Mapping[str, str] = {
     # Each of these would make litellm fetch something, read a .env file or print.
@@ -62,8 +62,7 @@ def load_litellm() -> Any:
     warnings.filterwarnings("ignore", module=r"(litellm|pydantic|openai)\b")
     for name, value in _SETTINGS.items():
         setattr(litellm, name, value)
-    for name in _LOGGERS:
-        _silence(logging.getLogger(name))
+    silence(*_LOGGERS)
     return litellm
 
 
@@ -151,10 +150,3 @@ def _collector_at_rest() -> Iterator[None]:
         gc.freeze()
         if was_on:
             gc.enable()
-
-
-def _silence(logger: logging.Logger) -> None:
-    logger.handlers.clear()
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False
-    logger.setLevel(logging.CRITICAL)

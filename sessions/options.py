@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.budgets import X_BUDGET, Y_BUDGET
+from memory.budgets import MAX_CHUNKS, TOKEN_BUDGET, WINDOW, X_BUDGET, Y_BUDGET
 from memory.values import CompactionMode
 from sessions.mcp_servers.settings import McpServer
 
@@ -15,6 +15,12 @@ OFFLINE = "offline"
 
 SMALLEST_CHUNK = 256
 """Tokens. What an observer reads at once is never capped below."""
+
+LOOP_COMPACT_AT = 160_000
+"""Characters of tool results in a running turn at which the oldest are rewritten (seed 000, "The context tier")."""
+
+KEEP_VERBATIM = 4
+"""The newest results, which stay as they are."""
 
 
 def utc_now() -> datetime:
@@ -74,9 +80,9 @@ class ToolSettings:
     """Offer the tools that read the workspace."""
     max_calls: int = 120
     """Calls in one turn; then the model must answer without tools."""
-    loop_compact_at: int = 160_000
+    loop_compact_at: int = LOOP_COMPACT_AT
     """Characters of tool output in the running transcript at which the oldest results are rewritten to one line."""
-    keep_verbatim: int = 4
+    keep_verbatim: int = KEEP_VERBATIM
     """The newest results, which are never rewritten."""
     run_command: bool = False
     """Offer the tool that runs shell commands. Each one is asked for."""
@@ -132,9 +138,9 @@ class Options:
     """Folder with a local ONNX model for fastembed."""
     reranker: str | None = None
     """Folder with a cross-encoder for fastembed, or the name of one whose weights are here; None for none."""
-    recall_chunks: int = 100
-    recall_window: int = 2
-    recall_tokens: int = 3_000
+    recall_chunks: int = MAX_CHUNKS
+    recall_window: int = WINDOW
+    recall_tokens: int = TOKEN_BUDGET
     tools: ToolSettings = ToolSettings()
     mcp: Mapping[str, McpServer] = field(default_factory=dict)
     """MCP servers by name."""

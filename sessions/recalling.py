@@ -10,16 +10,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memory.asked_once import AskedOnce
+from memory.budgets import MAX_CHUNKS, TOKEN_BUDGET, WINDOW
 from memory.embeddings import Embedder
-from memory.retrieval import MAX_CHUNKS, TOKEN_BUDGET, WINDOW, recall, recall_chunks
+from memory.retrieval import recall, recall_chunks
 from memory.store import CONVERSATION, MemoryStore
+from memory.tool_events import TOOL_KIND
 from memory.values import RecallResult
 from memory.vector_cache import VectorCache
+from sessions.options import Options
 
 if TYPE_CHECKING:
     from memory.cross_encoder import CrossEncoder
-
-TOOL_KIND = "tool"
 
 TOOLS_SHARE = 1 / 3
 """Of a recall's tokens, what tool output may take; what it leaves goes to the conversation."""
@@ -32,6 +33,11 @@ class RecallPolicy:
     max_chunks: int = MAX_CHUNKS
     window: int = WINDOW
     token_budget: int = TOKEN_BUDGET
+
+    @classmethod
+    def of(cls, options: Options) -> RecallPolicy:
+        """As the person has set it."""
+        return cls(options.recall_chunks, options.recall_window, options.recall_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class ToolUse:
     async def new_loop(self, memory: LiveMemory, embedding: EmbeddingWorker | None) -> ToolLoop:
         """The loop for the turn that is about to run."""
         options = self._options
-        policy = RecallPolicy(options.recall_chunks, options.recall_window, options.recall_tokens)
+        policy = RecallPolicy.of(options)
 
         ranks_now = embedding.ranks_now if embedding is not None else None
         cache = embedding.cache if embedding is not None else None

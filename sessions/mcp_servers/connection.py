@@ -6,7 +6,6 @@ The SDK wants a connection closed by the task that opened it, so one task holds 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from memory.errors import OttoError
 from sessions.display import one_line
 from sessions.mcp_servers.complaints import Complaints
 from sessions.mcp_servers.settings import START_TIMEOUT, McpServer, filled_in
+from sessions.quiet_logging import silence
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -129,7 +129,7 @@ class McpConnection:
 
     async def _hold(self) -> None:
         """Connect, list the tools, and stay until told to leave."""
-        _keep_off_the_screen()
+        silence("mcp", "httpx2")
         with Complaints() as complaints:
             self._complaints = complaints
             try:
@@ -234,12 +234,3 @@ def _said(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return one_line(str(error) or type(error).__name__, 200)
-
-
-def _keep_off_the_screen() -> None:
-    """Without a handler of its own, Python prints what a library logs onto the terminal that Otto draws on."""
-    for name in ("mcp", "httpx2"):
-        logger = logging.getLogger(name)
-        if not logger.handlers:
-            logger.addHandler(logging.NullHandler())
-        logger.propagate = False

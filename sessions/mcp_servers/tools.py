@@ -68,10 +68,10 @@ def tools_of(connections: Iterable[McpConnection]) -> tuple[McpTool, ...]:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    name = _NOT_IN_A_NAME.sub("_", wanted)[:LONGEST_NAME]
-    number = 1
+    allowed = _NOT_IN_A_NAME.sub("_", wanted)
+    name, number = allowed[:LONGEST_NAME], 1
     while name in taken:
         number += 1
         suffix = f"_{number}"
-        name = _NOT_IN_A_NAME.sub("_", wanted)[: LONGEST_NAME - len(suffix)] + suffix
+        name = allowed[: LONGEST_NAME - len(suffix)] + suffix
     return name

@@ -23,12 +23,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from memory.bench_summarizers import CANNED, summarizer
+from memory.budgets import TOKEN_BUDGET
 from memory.embeddings import Embedder
 from memory.local_embeddings import LocalEmbedder
 from memory.locomo import ADVERSARIAL, load
 from memory.recall_bench import WORKING_BUDGETS, Asked, Replayed, Setting, asked_of, embedded, replay
 from memory.recall_scores import Asking, ask
-from memory.retrieval import TOKEN_BUDGET
 from memory.store import MemoryStore
 from memory.timed_embedder import TimedEmbedder
 from memory.vector_cache import VectorCache

@@ -243,8 +243,7 @@ async def test_esc_between_calls_keeps_what_was_found(session: Session, model: S
     model.replies = [[called("dig", 1)], ["It is", asyncio.Event(), " never said"]]
     events = heard(session)
     turn = asyncio.create_task(session.send("Dig."))
-    while not any(isinstance(event, Delta) for event in events):
-        await asyncio.sleep(0)
+    await until(lambda: any(isinstance(event, Delta) for event in events))
     session.stop()
     done = await turn
     assert done.stopped
